@@ -1,0 +1,38 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import "time"
+
+// Protocol is what a consumer group's members were seen to speak.
+type Protocol string
+
+// Protocols. A classic member takes whole queues; a POP member (remoting in
+// POP mode, or gRPC through a proxy) takes messages, and its committed offset
+// means handed out, not finished (rocketmq.md 4.5).
+const (
+	ProtocolUnknown Protocol = "Unknown"
+	ProtocolClassic Protocol = "Classic"
+	ProtocolPOP     Protocol = "POP"
+)
+
+// GroupOnTopic is what one consumer group has to do with one topic.
+type GroupOnTopic struct {
+	Name string
+	// Members is the number of connected members over all brokers and
+	// proxies; unknown when one of them could not be asked.
+	Members Fact[int]
+	// Reads says whether a connected member subscribes to the topic now.
+	Reads Fact[bool]
+	// Broadcast says whether a connected member is in broadcast mode: its
+	// offsets are on the clients and no broker can tell them.
+	Broadcast Fact[bool]
+	// Protocol is judged by request mode and running info as well as by how
+	// members connect (rule R07); POP if any member may be.
+	Protocol Fact[Protocol]
+	// LastCommit is when the group was last seen to move; zero if never seen.
+	LastCommit time.Time
+	// Declared says that a manifest names the topic for this group.
+	Declared bool
+}
