@@ -14,8 +14,8 @@ type Cluster struct {
 	Seq uint64
 	// Started and Finished bound the sweep.
 	Started, Finished time.Time
-	// NameServers are all that the BrokerCluster names, by the address written
-	// there, in that order.
+	// NameServers are all that the BrokerCluster names, each address that a name
+	// resolves to on its own, in the order of the BrokerCluster.
 	NameServers []NameServer
 	// Brokers are the brokers of the cluster by broker name: the union of what
 	// all name servers show, and of those seen before that no longer register
@@ -23,11 +23,23 @@ type Cluster struct {
 	Brokers map[string]Broker
 	// Proxies are the proxies that the BrokerCluster names.
 	Proxies []Proxy
+	// Routes are the routes of topics at rest that were checked lately, by topic
+	// and name server address. There is no call for all routes at once, so a
+	// sweep checks a few topics and keeps what earlier sweeps checked; each fact
+	// says by its origin how old it is. They show drift and prove nothing.
+	Routes map[string]map[string]Fact[Route]
+	// Problems are what is wrong and can be acted on, in a stable order.
+	Problems []Problem
 }
 
 // NameServer is one name server's own view.
 type NameServer struct {
+	// Address is what was dialled: an address that Entry resolved to, or Entry
+	// itself when it resolved to none. It is unique in a Cluster.
 	Address string
+	// Entry is the host:port that the BrokerCluster names. Several name servers
+	// share one if it resolves to several addresses.
+	Entry string
 	// Masters maps a broker name to the master address this name server has
 	// registered for the cluster (call 106); a broker name without a master
 	// maps to "".
@@ -36,7 +48,8 @@ type NameServer struct {
 	// check before any topic write (case O25).
 	Topics Fact[map[string]struct{}]
 	// WarmUp says why this name server may still be incomplete after a start;
-	// empty when it is not.
+	// empty when it is not. No topic is written meanwhile: the first registration
+	// a fresh name server gets of a broker must be the whole one (case O25).
 	WarmUp string
 }
 

@@ -1,0 +1,75 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"slices"
+	"time"
+)
+
+// Defaults of [Timings].
+const (
+	DefaultSweep       = 30 * time.Second
+	DefaultAudit       = 300 * time.Second
+	DefaultCallTimeout = 30 * time.Second
+)
+
+// Config is where one RocketMQ cluster is and how to ask it. It holds no
+// Kubernetes type.
+type Config struct {
+	// ClusterName is the RocketMQ cluster's own name.
+	ClusterName string
+	// NameServers are host:port. A host is resolved at every use, and every
+	// address it resolves to is asked (case O20).
+	NameServers []string
+	// Proxies are the proxies' remoting ports, host:port.
+	Proxies []string
+	// HeartbeatTopic is the topic in which proxies tell each other of their
+	// members; RocketMQ's own name for it if empty.
+	HeartbeatTopic string
+	// HeartbeatCluster is the RocketMQ cluster that topic is in; ClusterName if
+	// empty.
+	HeartbeatCluster string
+	// Timings are the intervals of this cluster.
+	Timings Timings
+	// Revision stands for what is behind Connect: two configs that differ only
+	// in credentials or certificates must differ here.
+	Revision string
+	// Connect makes the client through which this cluster is asked; it carries
+	// credentials and TLS. It is called when the observer starts, and the client
+	// is closed when it stops.
+	Connect Connect
+}
+
+// Timings are the intervals of one cluster.
+type Timings struct {
+	// Sweep is the time from one sweep to the next; DefaultSweep if zero.
+	Sweep time.Duration
+	// Audit is the age at which the route of a topic at rest and the members of
+	// a group are due to be asked again; DefaultAudit if zero.
+	Audit time.Duration
+	// CallTimeout bounds one reading call; DefaultCallTimeout if zero.
+	CallTimeout time.Duration
+}
+
+func (t Timings) withDefaults() Timings {
+	if t.Sweep <= 0 {
+		t.Sweep = DefaultSweep
+	}
+	if t.Audit <= 0 {
+		t.Audit = DefaultAudit
+	}
+	if t.CallTimeout <= 0 {
+		t.CallTimeout = DefaultCallTimeout
+	}
+	return t
+}
+
+// Same reports whether an observer that runs with c would do the same with o.
+func (c Config) Same(o Config) bool {
+	return c.ClusterName == o.ClusterName && c.Revision == o.Revision &&
+		c.HeartbeatTopic == o.HeartbeatTopic && c.HeartbeatCluster == o.HeartbeatCluster &&
+		c.Timings.withDefaults() == o.Timings.withDefaults() &&
+		slices.Equal(c.NameServers, o.NameServers) && slices.Equal(c.Proxies, o.Proxies)
+}
