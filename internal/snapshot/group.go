@@ -31,8 +31,15 @@ type GroupOnTopic struct {
 	// Protocol is judged by request mode and running info as well as by how
 	// members connect (rule R07); POP if any member may be.
 	Protocol Fact[Protocol]
+	// Positions are, for a broadcast group, the lowest position over all its
+	// live members by broker and queue id, as the members themselves say (call
+	// 307, rule R21). Unknown when one live member could not be asked.
+	Positions Fact[map[string]map[int]int64]
 	// LastCommit is when the group was last seen to move; zero if never seen.
 	LastCommit time.Time
 	// Declared says that a manifest names the topic for this group.
 	Declared bool
+	// DeclaredBroadcast says that the manifest declares the broadcast model, so
+	// that absent members can be said to be unprovable.
+	DeclaredBroadcast bool
 }

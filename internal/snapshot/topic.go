@@ -21,6 +21,9 @@ type TopicLook struct {
 	Brokers map[string]TopicOnBroker
 	// Routes holds the topic's route as each name server has it, by address.
 	Routes map[string]Fact[Route]
+	// WarmUp says, by name server address, why a name server may still be
+	// incomplete after a start; no topic is written while one is (case O25).
+	WarmUp map[string]string
 	// Groups holds every group that has to do with the topic, by name: online
 	// subscribers, committed entries, declared ones. It is unknown when that
 	// union could not be made.
@@ -35,6 +38,9 @@ type TopicLook struct {
 // TopicOnBroker is the topic on one broker's master.
 type TopicOnBroker struct {
 	Broker string
+	// Master is the master's address on which all name servers agree; unknown
+	// when they differ or show none (rule R03, case P02).
+	Master Fact[string]
 	// Config is what the broker stores; Known with Present false means that
 	// the broker answered and does not have the topic.
 	Config Fact[StoredTopic]
