@@ -36,9 +36,8 @@ type Config struct {
 	// Revision stands for what is behind Connect: two configs that differ only
 	// in credentials or certificates must differ here.
 	Revision string
-	// Connect makes the client through which this cluster is asked; it carries
-	// credentials and TLS. It is called when the observer starts, and the client
-	// is closed when it stops.
+	// Connect makes the wire, with credentials and TLS, when the observer starts;
+	// it is closed when the observer stops.
 	Connect Connect
 }
 
