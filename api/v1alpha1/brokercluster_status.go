@@ -167,7 +167,7 @@ type BrokerStatus struct {
 	// message says what is wrong and what to do. Absent means that nothing is.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=160
 	Message string `json:"message,omitempty"`
 }
 
@@ -196,7 +196,7 @@ type NameServerStatus struct {
 	// message says what is wrong and what to do. Absent means that nothing is.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=160
 	Message string `json:"message,omitempty"`
 }
 
@@ -219,6 +219,6 @@ type ProxyStatus struct {
 	// message says what is wrong and what to do. Absent means that nothing is.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=160
 	Message string `json:"message,omitempty"`
 }

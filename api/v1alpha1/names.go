@@ -9,28 +9,6 @@ import "strings"
 // unless configured otherwise (rocketmq.md 11.1).
 const DefaultHeartbeatTopic = "DefaultHeartBeatSyncerTopic"
 
-// Limits that the schema states too.
-const (
-	// MaxTopicName is the longest topic name, in characters (rocketmq.md 11.3).
-	MaxTopicName = 127
-	// MaxQueuesPerBroker is the largest queues.perBroker.
-	MaxQueuesPerBroker = 4096
-	// MaxHolds is the largest number of entries in status.change.waitsFor.
-	MaxHolds = 8
-	// MaxGivenUp is the largest number of entries in status.givenUp.
-	MaxGivenUp = 4
-	// MaxGivenUpQueues is the largest number of queues in one of those entries.
-	MaxGivenUpQueues = 8
-	// MaxStrandedQueues is the largest number of entries in status.stranded.worst.
-	MaxStrandedQueues = 4
-	// MaxBrokers is the largest number of brokers in a status.
-	MaxBrokers = 64
-	// MaxMessage is the longest message of a hold or a broker, in bytes.
-	MaxMessage = 256
-	// MaxPeerMessage is the longest message of a server in the status of a BrokerCluster, in bytes.
-	MaxPeerMessage = 512
-)
-
 // EffectiveName is the topic's name on the brokers: spec.topicName, or metadata.name where that is
 // absent.
 func (t *Topic) EffectiveName() string {

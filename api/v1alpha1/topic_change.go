@@ -164,7 +164,7 @@ type QueueChange struct {
 	//
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=6
 	WaitsFor []Hold `json:"waitsFor,omitempty"`
 
 	// omitted is the number of entries that waitsFor leaves out.
@@ -278,15 +278,10 @@ type Hold struct {
 	// +kubebuilder:validation:Minimum=0
 	Count *int64 `json:"count,omitempty"`
 
-	// since is when the hold was first seen.
-	//
-	// +optional
-	Since *metav1.Time `json:"since,omitempty"`
-
-	// message says it in one sentence, with what helps.
+	// message says the rest in one sentence, with what helps; it does not repeat broker, queue and group.
 	//
 	// +required
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:MaxLength=128
 	Message string `json:"message,omitempty"`
 }

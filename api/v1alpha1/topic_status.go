@@ -88,7 +88,7 @@ type TopicStatus struct {
 	//
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:MaxItems=3
 	GivenUp []GivenUp `json:"givenUp,omitempty"`
 
 	// lastHandledReconcileRequest is the value of the annotation
@@ -172,7 +172,8 @@ type TopicBrokerStatus struct {
 	// +kubebuilder:validation:MaxLength=127
 	Name string `json:"name,omitempty"`
 
-	// address is where the master listens, as the name servers show it. Absent is unknown.
+	// address is where the master should listen, as the name servers show it. It is there when the
+	// broker does not answer there or another one does; otherwise it stands in the BrokerCluster.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=261
@@ -184,26 +185,27 @@ type TopicBrokerStatus struct {
 	// +required
 	State TopicBrokerState `json:"state,omitempty"`
 
-	// readQueues is the broker's readQueueNums of the topic. Absent is unknown.
+	// read is the number of queues that consumers read on this broker (readQueueNums). Absent is unknown.
 	//
 	// +optional
-	ReadQueues *int32 `json:"readQueues,omitempty"`
+	Read *int32 `json:"read,omitempty"`
 
-	// writeQueues is the broker's writeQueueNums of the topic. Absent is unknown.
+	// write is the number of queues that producers write to on this broker (writeQueueNums). Absent is
+	// unknown.
 	//
 	// +optional
-	WriteQueues *int32 `json:"writeQueues,omitempty"`
+	Write *int32 `json:"write,omitempty"`
 
-	// permission is the broker's perm of the topic as RocketMQ writes it: 6 read and write, 4 read, 2
+	// perm is the topic's permission on this broker as RocketMQ writes it: 6 read and write, 4 read, 2
 	// write. Absent is unknown.
 	//
 	// +optional
-	Permission *int32 `json:"permission,omitempty"`
+	Perm *int32 `json:"perm,omitempty"`
 
 	// message says what is wrong and what to do. Absent means that nothing is.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:MaxLength=160
 	Message string `json:"message,omitempty"`
 }
 
@@ -219,7 +221,7 @@ type StrandedMessages struct {
 	//
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:MaxItems=2
 	Worst []StrandedQueue `json:"worst,omitempty"`
 
 	// omitted is the number of such queues that worst leaves out.
@@ -287,7 +289,7 @@ type GivenUp struct {
 	//
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:MaxLength=160
 	Queues []string `json:"queues,omitempty"`
 
