@@ -1,0 +1,139 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmq
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// writeProperties writes a Java properties file with sorted keys. A misspelt key
+// is ignored by the servers without a word (rocketmq.md 9.3).
+func writeProperties(path string, properties map[string]string) error {
+	var text bytes.Buffer
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		fmt.Fprintf(&text, "%s=%s\n", key, strings.ReplaceAll(properties[key], `\`, `\\`))
+	}
+	return writeFile(path, text.Bytes())
+}
+
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("making the folder of %s: %w", path, err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return fmt.Errorf("writing a server's configuration: %w", err)
+	}
+	return nil
+}
+
+func (o Options) nameServerProperties(s *Server) map[string]string {
+	properties := map[string]string{
+		"listenPort":   strconv.Itoa(s.ports.listen()),
+		"bindAddress":  loopback,
+		"kvConfigPath": filepath.Join(s.Dir, "kv.json"),
+	}
+	maps.Copy(properties, o.NameServerProperties)
+	return properties
+}
+
+// brokerProperties is the smallest configuration of rocketmq.md 9.3, with topics
+// made only on request and SQL92 filters allowed.
+func (o Options) brokerProperties(s *Server, nameServers string) map[string]string {
+	store := filepath.Join(s.Dir, "store")
+	properties := map[string]string{
+		"brokerClusterName": o.ClusterName,
+		"brokerName":        s.BrokerName,
+		"brokerId":          strconv.Itoa(s.BrokerID),
+		"brokerRole":        "ASYNC_MASTER",
+		"namesrvAddr":       nameServers,
+		"brokerIP1":         loopback,
+		"brokerIP2":         loopback,
+		"bindAddress":       loopback,
+		"listenPort":        strconv.Itoa(s.ports.listen()),
+		"storePathRootDir":  store, "storePathCommitLog": filepath.Join(store, "commitlog"),
+		"mappedFileSizeCommitLog":    strconv.Itoa(16 << 20),
+		"mappedFileSizeConsumeQueue": "60000",
+		"mappedFileSizeTimerLog":     strconv.Itoa(1 << 20),
+		"maxIndexNum":                "10000",
+		"maxHashSlotNum":             "1000",
+		"diskMaxUsedSpaceRatio":      "95",
+		"autoCreateTopicEnable":      "false",
+		"enablePropertyFilter":       "true",
+	}
+	if s.BrokerID > 0 {
+		properties["brokerRole"] = "SLAVE"
+	}
+	if o.ACL != nil {
+		maps.Copy(properties, o.aclProperties())
+	}
+	maps.Copy(properties, o.BrokerProperties)
+	return properties
+}
+
+// proxyConfig is the JSON of rocketmq.md 9.5.
+func (o Options) proxyConfig(s *Server, nameServers string) ([]byte, error) {
+	config := map[string]any{
+		"rocketMQClusterName": o.ClusterName,
+		"proxyMode":           "CLUSTER",
+		"namesrvAddr":         nameServers,
+		"localServeAddr":      loopback,
+		"grpcServerPort":      s.ports.grpc(),
+		"remotingListenPort":  s.ports.remoting(),
+	}
+	if o.ACL != nil {
+		maps.Copy(config, o.aclProxyConfig())
+	}
+	maps.Copy(config, o.ProxyConfig)
+	return json.MarshalIndent(config, "", "  ")
+}
+
+// logback is what 4.x wants to find below ROCKETMQ_HOME for its two programs;
+// 5.x brings its own, which writes below user.home.
+const logback = `<configuration>
+  <appender name="file" class="ch.qos.logback.core.FileAppender">
+    <file>%s</file>
+    <encoder><pattern>%%d{HH:mm:ss.SSS} %%-5level %%thread %%logger{0} %%msg%%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="file"/></root>
+</configuration>
+`
+
+// writeConfig writes all files that the server reads, so that a restart finds
+// the same.
+func (o Options) writeConfig(s *Server, nameServers string) error {
+	conf := filepath.Join(s.Dir, "conf")
+	if o.is4() {
+		for _, name := range []string{"logback_namesrv.xml", "logback_broker.xml"} {
+			text := fmt.Sprintf(logback, filepath.Join(s.Dir, "logs", string(s.Kind)+".log"))
+			if err := writeFile(filepath.Join(conf, name), []byte(text)); err != nil {
+				return err
+			}
+		}
+	}
+	if o.ACL != nil {
+		if err := o.writeACL(conf); err != nil {
+			return err
+		}
+	}
+	switch s.Kind {
+	case NameServer:
+		return writeProperties(s.config(), o.nameServerProperties(s))
+	case Broker:
+		return writeProperties(s.config(), o.brokerProperties(s, nameServers))
+	default:
+		data, err := o.proxyConfig(s, nameServers)
+		if err != nil {
+			return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
+		}
+		return writeFile(s.config(), data)
+	}
+}
