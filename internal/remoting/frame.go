@@ -31,6 +31,11 @@ const (
 type FrameTooLargeError struct {
 	// Length and Limit are in bytes.
 	Length, Limit int
+
+	// header is the frame without its body when that much could be read; rest
+	// is how many bytes of body then remain in the stream.
+	header *Command
+	rest   int
 }
 
 // Error implements error.
@@ -100,19 +105,34 @@ func ReadCommand(r io.Reader, maxFrame int) (*Command, error) {
 	if p := foreignByPrefix(prefix); p != "" {
 		return nil, wrongEndpoint(p)
 	}
-	if total > int64(maxFrame) {
-		return nil, &Error{Kind: TooLarge, Err: &FrameTooLargeError{Length: int(total), Limit: maxFrame}}
-	}
 	encoding, header := Encoding(prefix[4]), int64(binary.BigEndian.Uint32(prefix[4:])&maxHeader)
 	if header > total-4 {
 		return nil, malformed("header length %d is over the frame length %d", header, total)
 	}
-	return readFrame(r, encoding, int(header), int(total-4-header))
+	body := int(total - 4 - header)
+	if total > int64(maxFrame) {
+		large := &FrameTooLargeError{Length: int(total), Limit: maxFrame}
+		if header <= readStep {
+			if c, err := readHeader(r, encoding, int(header)); err == nil {
+				large.header, large.rest = c, body
+			}
+		}
+		return nil, &Error{Kind: TooLarge, Err: large}
+	}
+	c, err := readHeader(r, encoding, int(header))
+	if err != nil {
+		return nil, err
+	}
+	if body > 0 {
+		if c.Body, err = readN(r, body); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
 }
 
-// readFrame reads and decodes what follows the two length words.
-func readFrame(r io.Reader, encoding Encoding, header, body int) (*Command, error) {
-	data, err := readN(r, header)
+func readHeader(r io.Reader, encoding Encoding, n int) (*Command, error) {
+	data, err := readN(r, n)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +147,6 @@ func readFrame(r io.Reader, encoding Encoding, header, body int) (*Command, erro
 	}
 	if err != nil {
 		return nil, &Error{Kind: Malformed, Err: err}
-	}
-	if body > 0 {
-		if c.Body, err = readN(r, body); err != nil {
-			return nil, err
-		}
 	}
 	return c, nil
 }
