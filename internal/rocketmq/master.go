@@ -1,0 +1,41 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmq
+
+import (
+	"context"
+)
+
+// Master is the broker that a changing call is meant for: the master of the
+// broker name in the cluster, reached at Addr. All three are what a name
+// server showed. A pod address can be reused by a broker of another cluster,
+// and an old master may still be routed, so the peer proves all of it before
+// every change (rule R03).
+type Master struct {
+	Addr    string
+	Name    string
+	Cluster string
+}
+
+// prove asks the peer who it is (call 26) and returns an *IdentityError when it
+// is not the master that was meant.
+func (c *Client) prove(ctx context.Context, at Master) error {
+	settings, err := c.Settings(ctx, at.Addr)
+	if err != nil {
+		return err
+	}
+	if settings.Name != at.Name || settings.Cluster != at.Cluster || settings.BrokerID != 0 {
+		return &IdentityError{Want: at, Got: processOf(at.Addr, settings)}
+	}
+	return nil
+}
+
+// change proves the peer and then sends one changing request.
+func (c *Client) change(ctx context.Context, at Master, code int, ext fields, body []byte) error {
+	if err := c.prove(ctx, at); err != nil {
+		return err
+	}
+	_, err := c.call(ctx, at.Addr, code, ext, body)
+	return err
+}
