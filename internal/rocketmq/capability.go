@@ -62,39 +62,29 @@ func CapabilityOf(version int) Capability {
 	}
 }
 
-// Capability returns what the broker at an address can do. It is remembered for
-// the process: asked by call 28 when the broker is not known yet, and again
-// when an answer shows another version (case P08).
+// Capability returns what the broker at an address can do. The version is
+// remembered for the connection on which it was told and asked for again on
+// another one, so that an upgrade is noticed (call 28, case P08).
 func (c *Client) Capability(ctx context.Context, addr string) (Capability, error) {
-	c.mu.Lock()
-	version, ok := c.versions[addr]
-	c.mu.Unlock()
-	if !ok {
-		runtime, err := c.Runtime(ctx, addr)
-		if err != nil {
-			return Capability{}, err
-		}
-		version = runtime.Version
+	met, err := c.version(ctx, addr)
+	if err != nil {
+		return Capability{}, err
 	}
-	return CapabilityOf(version), nil
+	return CapabilityOf(met.version), nil
 }
 
-// learn remembers the version of the broker at an address.
-func (c *Client) learn(addr string, version int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.versions[addr] = version
+// version is the version last told by the broker at an address, which is asked
+// when none is remembered.
+func (c *Client) version(ctx context.Context, addr string) (metVersion, error) {
+	met, ok := c.versions.get(addr)
+	if pinned := c.pin.generation != 0 && c.pin.addr == addr; ok && (!pinned || met.generation == c.pin.generation) {
+		return met, nil
+	}
+	runtime, generation, err := c.runtime(ctx, addr)
+	return metVersion{version: runtime.Version, generation: generation}, err
 }
 
-// forget drops what is remembered of the broker at an address.
-func (c *Client) forget(addr string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.versions, addr)
-}
-
-// supports returns nil when have is true, and else an error of kind Unsupported
-// that the broker would have given.
+// unsupported is the error that a broker which lacks a call would have given.
 func unsupported(addr string, code int, since string) error {
 	return &remoting.Error{Addr: addr, Code: code, Kind: remoting.Unsupported, Err: &sinceError{since}}
 }

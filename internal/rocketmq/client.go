@@ -5,16 +5,17 @@ package rocketmq
 
 import (
 	"context"
-	"sync"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
-// Invoker sends one request to an address and waits for its reply, within ctx.
-// *remoting.Client is one. A reply with another code than SUCCESS may come as
-// a reply or as an error.
+// Invoker sends one request to an address and waits for its answer, within ctx.
+// *remoting.Client is one; its methods say what an answer, an error and a
+// generation are. A connection's generation stands for one server process.
 type Invoker interface {
-	Invoke(ctx context.Context, addr string, request *remoting.Command) (*remoting.Command, error)
+	InvokeInfo(ctx context.Context, addr string, request *remoting.Command) (*remoting.Command, remoting.ReplyInfo, error)
+	InvokeOn(ctx context.Context, addr string, generation uint64, request *remoting.Command) (*remoting.Command, remoting.ReplyInfo, error)
 }
 
 // Client makes RocketMQ's admin calls. It is safe for concurrent use. Besides
@@ -22,12 +23,15 @@ type Invoker interface {
 type Client struct {
 	wire     Invoker
 	parallel int
+	versions *versions
+	// pin is the connection that calls to its address may go over; none when
+	// its generation is zero.
+	pin pin
+}
 
-	mu sync.Mutex
-	// versions holds each broker's version by address. An entry only saves a
-	// call: one that is out of date is noticed when the broker refuses a code
-	// or answers with another version.
-	versions map[string]int
+type pin struct {
+	addr       string
+	generation uint64
 }
 
 // defaultParallel is how many of a topic's queues are asked at the same time
@@ -46,47 +50,70 @@ func WithParallel(n int) Option {
 
 // New returns a client that sends through wire.
 func New(wire Invoker, options ...Option) *Client {
-	c := &Client{wire: wire, parallel: defaultParallel, versions: map[string]int{}}
+	c := &Client{wire: wire, parallel: defaultParallel, versions: newVersions()}
 	for _, o := range options {
 		o(c)
 	}
 	return c
 }
 
-// call sends one request and returns its successful reply. Failures are
-// refined errors.
-func (c *Client) call(ctx context.Context, addr string, code int, ext fields, body []byte) (*remoting.Command, error) {
-	reply, err := c.answer(ctx, addr, code, ext, body)
+// On returns a client whose calls to the process's address reach that process
+// or fail: they go over the connection on which Identify met it, and when that
+// is gone they are an error that is remoting.ErrOtherConnection, with nothing
+// sent. A look at a broker identifies it once and asks all its questions on the
+// client that On returns, so that every answer is one process's (rule R01).
+func (c *Client) On(process snapshot.Process) *Client {
+	pinned := *c
+	pinned.pin = pin{addr: process.Address, generation: process.Connection}
+	return &pinned
+}
+
+// call sends one request and returns its successful reply and the generation of
+// the connection. Failures are refined errors.
+func (c *Client) call(ctx context.Context, addr string, code int, ext fields, body []byte) (*remoting.Command, uint64, error) {
+	reply, generation, err := c.answer(ctx, addr, code, ext, body)
 	if err == nil {
 		err = remoting.ErrorFromResponse(addr, code, reply)
 	}
 	if err != nil {
-		return nil, refine(err)
+		return nil, generation, refine(err)
 	}
-	return reply, nil
+	return reply, generation, nil
 }
 
-// answer sends one request and returns the reply whatever its code.
-func (c *Client) answer(ctx context.Context, addr string, code int, ext fields, body []byte) (*remoting.Command, error) {
-	return c.wire.Invoke(ctx, addr, &remoting.Command{
-		Code:      code,
-		Language:  remoting.Language,
-		Version:   remoting.Version,
-		ExtFields: ext,
-		Body:      body,
-	})
+// answer sends one request. When the peer answered with another code than
+// SUCCESS it may return both a reply and an error.
+func (c *Client) answer(ctx context.Context, addr string, code int, ext fields, body []byte) (*remoting.Command, uint64, error) {
+	request := &remoting.Command{Code: code, ExtFields: ext, Body: body}
+	var (
+		reply *remoting.Command
+		info  remoting.ReplyInfo
+		err   error
+	)
+	if c.pin.generation != 0 && c.pin.addr == addr {
+		reply, info, err = c.wire.InvokeOn(ctx, addr, c.pin.generation, request)
+	} else {
+		reply, info, err = c.wire.InvokeInfo(ctx, addr, request)
+	}
+	return reply, info.Generation, err
 }
 
 // read sends one request and decodes the reply's body.
-func read[T any](ctx context.Context, c *Client, addr string, code int, ext fields, decode func([]byte) (T, error)) (T, error) {
+func read[T any](ctx context.Context, c *Client, addr string, code int, ext fields, decode func([]byte) (T, error)) (T, uint64, error) {
 	var none T
-	reply, err := c.call(ctx, addr, code, ext, nil)
+	reply, generation, err := c.call(ctx, addr, code, ext, nil)
 	if err != nil {
-		return none, err
+		return none, generation, err
 	}
 	v, err := decode(reply.Body)
 	if err != nil {
-		return none, malformed(addr, code, err)
+		return none, generation, malformed(addr, code, err)
 	}
-	return v, nil
+	return v, generation, nil
+}
+
+// readBody is read for callers that do not ask on which connection.
+func readBody[T any](ctx context.Context, c *Client, addr string, code int, ext fields, decode func([]byte) (T, error)) (T, error) {
+	v, _, err := read(ctx, c, addr, code, ext, decode)
+	return v, err
 }

@@ -60,7 +60,7 @@ func (i ClusterInfo) Of(cluster string) map[string]BrokerEntry {
 // ClusterInfo asks a name server for all brokers it has registered, those of
 // other clusters included (call 106, rocketmq.md 3.1).
 func (c *Client) ClusterInfo(ctx context.Context, nameServer string) (ClusterInfo, error) {
-	return read(ctx, c, nameServer, remoting.ReqGetBrokerClusterInfo, nil, decodeClusterInfo)
+	return readBody(ctx, c, nameServer, remoting.ReqGetBrokerClusterInfo, nil, decodeClusterInfo)
 }
 
 type brokerData struct {

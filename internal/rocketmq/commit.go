@@ -30,10 +30,11 @@ func (c *Client) CommitOffset(ctx context.Context, at Master, topic, group strin
 	if err := mayWriteGroup(at.Addr, code, group); err != nil {
 		return err
 	}
-	if err := c.prove(ctx, at); err != nil {
+	proven, err := c.prove(ctx, at)
+	if err != nil {
 		return err
 	}
-	reply, err := c.call(ctx, at.Addr, code, fields{
+	reply, _, err := proven.call(ctx, at.Addr, code, fields{
 		"consumerGroup": group, "topic": topic, "queueId": itoa(queue), "commitOffset": itoa(offset),
 	}, nil)
 	if err != nil {

@@ -49,7 +49,7 @@ func (o GroupOffsets) put(topic, group string, queues map[int]int64) {
 // the only source that tells a group that never committed on a queue from one
 // at offset 0, and that covers retired queues.
 func (c *Client) AllCommittedOffsets(ctx context.Context, addr string) (CommittedOffsets, error) {
-	return read(ctx, c, addr, remoting.ReqGetAllConsumerOffset, nil, decodeCommitted)
+	return readBody(ctx, c, addr, remoting.ReqGetAllConsumerOffset, nil, decodeCommitted)
 }
 
 // queueTable is a table by "topic@group" and queue id.
@@ -116,15 +116,15 @@ func (a *CommittedOffsets) file(key string, wire map[int]*int64, table GroupOffs
 // (call 43, rocketmq.md 3.20). While a reset is pending the reset's value is
 // told (live 10.3).
 func (c *Client) CommittedOffset(ctx context.Context, addr, topic, group string, queue int) (int64, bool, error) {
-	const code = remoting.ReqQueryConsumerOffset
-	can, err := c.Capability(ctx, addr)
+	met, err := c.version(ctx, addr)
 	if err != nil {
 		return 0, false, err
 	}
-	if !can.ExactMissingOffset {
+	if !CapabilityOf(met.version).ExactMissingOffset {
 		return c.committedOfAll(ctx, addr, topic, group, queue)
 	}
-	reply, err := c.call(ctx, addr, code, fields{
+	const code = remoting.ReqQueryConsumerOffset
+	reply, generation, err := c.call(ctx, addr, code, fields{
 		"consumerGroup": group, "topic": topic, "queueId": itoa(queue), "setZeroIfNotFound": btoa(false),
 	}, nil)
 	switch {
@@ -132,9 +132,10 @@ func (c *Client) CommittedOffset(ctx context.Context, addr, topic, group string,
 		return 0, false, nil
 	case err != nil:
 		return 0, false, err
-	case reply.Version < v500:
-		// An older broker answers here now, and it ignores the switch.
-		c.forget(addr)
+	case generation != met.generation:
+		// Another process answered than the one whose version is known. If it
+		// is a 4.9 its zero means nothing.
+		c.versions.forget(addr)
 		return c.committedOfAll(ctx, addr, topic, group, queue)
 	}
 	offset, err := number(reply, "offset")

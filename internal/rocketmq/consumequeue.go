@@ -41,7 +41,7 @@ func (c *Client) ConsumeQueue(ctx context.Context, addr, topic string, queue int
 	if queue < 0 || from < 0 || count < 1 || count > maxIndex {
 		return QueueIndex{}, notSent(addr, code, "%d entries from offset %d of queue %d; at most %d", count, from, queue, maxIndex)
 	}
-	reply, err := c.call(ctx, addr, code, fields{
+	reply, _, err := c.call(ctx, addr, code, fields{
 		"topic": topic, "queueId": itoa(queue), "index": itoa(from), "count": itoa(count),
 	}, nil)
 	if err != nil {

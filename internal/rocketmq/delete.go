@@ -20,7 +20,11 @@ func (c *Client) DeleteTopic(ctx context.Context, at Master, topic string) error
 	if err := mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
 		return err
 	}
-	return c.change(ctx, at, code, fields{"topic": topic}, nil)
+	proven, err := c.prove(ctx, at)
+	if err != nil {
+		return err
+	}
+	return proven.change(ctx, at, code, fields{"topic": topic}, nil)
 }
 
 // DeleteGroup deletes a consumer group from one master (call 207, rocketmq.md
@@ -32,5 +36,9 @@ func (c *Client) DeleteGroup(ctx context.Context, at Master, group string, clean
 	if err := mayWriteGroup(at.Addr, code, group); err != nil {
 		return err
 	}
-	return c.change(ctx, at, code, fields{"groupName": group, "cleanOffset": btoa(cleanOffsets)}, nil)
+	proven, err := c.prove(ctx, at)
+	if err != nil {
+		return err
+	}
+	return proven.change(ctx, at, code, fields{"groupName": group, "cleanOffset": btoa(cleanOffsets)}, nil)
 }

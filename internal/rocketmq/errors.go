@@ -64,3 +64,10 @@ func (e *IdentityError) Error() string {
 func malformed(addr string, code int, err error) error {
 	return &remoting.Error{Addr: addr, Code: code, Kind: remoting.Malformed, Sent: true, Err: err}
 }
+
+// mayBeDone reports whether a changing call with this outcome may have taken
+// effect.
+func mayBeDone(err error) bool {
+	var e *remoting.Error
+	return err == nil || errors.As(err, &e) && e.Sent
+}

@@ -5,7 +5,6 @@ package rocketmq
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
@@ -22,7 +21,7 @@ type GroupTable struct {
 // It is the only reading of groups: asking for one by name creates it on brokers
 // from 5.3.2 (rocketmq.md 3.11).
 func (c *Client) AllGroups(ctx context.Context, addr string) (GroupTable, error) {
-	raw, err := read(ctx, c, addr, remoting.ReqGetAllSubscriptionGroupConfig, nil, decodeGroups)
+	raw, err := readBody(ctx, c, addr, remoting.ReqGetAllSubscriptionGroupConfig, nil, decodeGroups)
 	if err != nil {
 		return GroupTable{}, err
 	}
@@ -39,7 +38,8 @@ type GroupChange struct {
 	Before *snapshot.GroupConfig
 	// Wanted is what it should be now.
 	Wanted snapshot.GroupConfig
-	// Sent says that a request was sent; false when nothing differed.
+	// Sent says that a request may have been carried out; false when nothing
+	// differed, or when it failed before it left.
 	Sent bool
 }
 
@@ -57,7 +57,11 @@ func (c *Client) UpdateGroup(ctx context.Context, at Master, name string,
 	if err := mayWriteGroup(at.Addr, code, name); err != nil {
 		return GroupChange{}, err
 	}
-	raw, err := read(ctx, c, at.Addr, remoting.ReqGetAllSubscriptionGroupConfig, nil, decodeGroups)
+	proven, err := c.prove(ctx, at)
+	if err != nil {
+		return GroupChange{}, err
+	}
+	raw, err := readBody(ctx, proven, at.Addr, remoting.ReqGetAllSubscriptionGroupConfig, nil, decodeGroups)
 	if err != nil {
 		return GroupChange{}, err
 	}
@@ -77,66 +81,7 @@ func (c *Client) UpdateGroup(ctx context.Context, at Master, name string,
 	if err != nil {
 		return done, &NotSentError{Addr: at.Addr, Code: code, Why: "group " + name, Err: err}
 	}
-	done.Sent = true
-	return done, c.change(ctx, at, code, nil, body)
-}
-
-// GroupBatch is what CreateGroups found and did.
-type GroupBatch struct {
-	// Sent are the groups that were sent, in the order asked for.
-	Sent []string
-	// Existing are groups asked for that were there already; none of them was
-	// sent.
-	Existing map[string]snapshot.GroupConfig
-}
-
-// CreateGroups creates groups on one master in one request (call 225, brokers
-// from 5.3.1; an error of kind Unsupported before). It is for first creation
-// only: groups that exist are left out. Success proves nothing: the caller
-// reads back with AllGroups.
-func (c *Client) CreateGroups(ctx context.Context, at Master, wanted []snapshot.GroupConfig) (GroupBatch, error) {
-	const code = remoting.ReqUpdateAndCreateSubscriptionList
-	can, err := c.Capability(ctx, at.Addr)
-	if err != nil {
-		return GroupBatch{}, err
-	}
-	if !can.GroupBatch {
-		return GroupBatch{}, unsupported(at.Addr, code, "5.3.1")
-	}
-	seen := map[string]struct{}{}
-	for _, want := range wanted {
-		if err := mayWriteGroup(at.Addr, code, want.Name); err != nil {
-			return GroupBatch{}, err
-		}
-		if _, twice := seen[want.Name]; twice {
-			return GroupBatch{}, notSent(at.Addr, code, "group %q is in the batch twice", want.Name)
-		}
-		seen[want.Name] = struct{}{}
-	}
-	there, err := c.AllGroups(ctx, at.Addr)
-	if err != nil {
-		return GroupBatch{}, err
-	}
-	batch := GroupBatch{Existing: map[string]snapshot.GroupConfig{}}
-	wire := []json.RawMessage{}
-	for _, want := range wanted {
-		if config, ok := there.Groups[want.Name]; ok {
-			batch.Existing[want.Name] = config
-			continue
-		}
-		entry, err := rawGroup{config: snapshot.DefaultGroup(want.Name)}.turnedInto(want)
-		if err != nil {
-			return GroupBatch{}, &NotSentError{Addr: at.Addr, Code: code, Why: "group " + want.Name, Err: err}
-		}
-		batch.Sent = append(batch.Sent, want.Name)
-		wire = append(wire, entry)
-	}
-	if len(wire) == 0 {
-		return batch, nil
-	}
-	body, err := json.Marshal(map[string][]json.RawMessage{"groupConfigList": wire})
-	if err != nil {
-		return GroupBatch{}, err
-	}
-	return batch, c.change(ctx, at, code, nil, body)
+	err = proven.change(ctx, at, code, nil, body)
+	done.Sent = mayBeDone(err)
+	return done, err
 }

@@ -20,7 +20,7 @@ const OrderNamespace = "ORDER_TOPIC_CONFIG"
 // 101). No entry is an answer: the empty text.
 func (c *Client) OrderConfig(ctx context.Context, nameServer, topic string) (string, error) {
 	const code = remoting.ReqGetKVConfig
-	reply, err := c.call(ctx, nameServer, code, fields{"namespace": OrderNamespace, "key": topic}, nil)
+	reply, _, err := c.call(ctx, nameServer, code, fields{"namespace": OrderNamespace, "key": topic}, nil)
 	if answered(err, remoting.RespQueryNotFound) {
 		return "", nil
 	}
@@ -37,7 +37,7 @@ func (c *Client) OrderConfig(ctx context.Context, nameServer, topic string) (str
 // OrderConfigs reads all order configurations of one name server, by topic
 // (call 219). No namespace is an answer: an empty map.
 func (c *Client) OrderConfigs(ctx context.Context, nameServer string) (map[string]string, error) {
-	configs, err := read(ctx, c, nameServer, remoting.ReqGetKVListByNamespace, fields{"namespace": OrderNamespace}, decodeKVList)
+	configs, err := readBody(ctx, c, nameServer, remoting.ReqGetKVListByNamespace, fields{"namespace": OrderNamespace}, decodeKVList)
 	if answered(err, remoting.RespQueryNotFound) {
 		return map[string]string{}, nil
 	}
@@ -54,7 +54,7 @@ func (c *Client) SetOrderConfig(ctx context.Context, nameServer, topic, value st
 	if err := mayWriteTopic(nameServer, code, topic, "", ""); err != nil {
 		return err
 	}
-	_, err := c.call(ctx, nameServer, code, fields{"namespace": OrderNamespace, "key": topic, "value": value}, nil)
+	_, _, err := c.call(ctx, nameServer, code, fields{"namespace": OrderNamespace, "key": topic, "value": value}, nil)
 	return err
 }
 
@@ -65,7 +65,7 @@ func (c *Client) DeleteOrderConfig(ctx context.Context, nameServer, topic string
 	if err := mayWriteTopic(nameServer, code, topic, "", ""); err != nil {
 		return err
 	}
-	_, err := c.call(ctx, nameServer, code, fields{"namespace": OrderNamespace, "key": topic}, nil)
+	_, _, err := c.call(ctx, nameServer, code, fields{"namespace": OrderNamespace, "key": topic}, nil)
 	return err
 }
 

@@ -18,24 +18,23 @@ type Master struct {
 	Cluster string
 }
 
-// prove asks the peer who it is (call 26) and returns an *IdentityError when it
-// is not the master that was meant.
-func (c *Client) prove(ctx context.Context, at Master) error {
-	settings, err := c.Settings(ctx, at.Addr)
+// prove asks the peer who it is (call 26) and returns a client whose calls
+// reach that very process, or an *IdentityError when it is not the master that
+// was meant.
+func (c *Client) prove(ctx context.Context, at Master) (*Client, error) {
+	settings, generation, err := c.settings(ctx, at.Addr)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	process := processOf(at.Addr, settings, generation)
 	if settings.Name != at.Name || settings.Cluster != at.Cluster || settings.BrokerID != 0 {
-		return &IdentityError{Want: at, Got: processOf(at.Addr, settings)}
+		return nil, &IdentityError{Want: at, Got: process}
 	}
-	return nil
+	return c.On(process), nil
 }
 
-// change proves the peer and then sends one changing request.
+// change sends one changing request. The client is one that prove returned.
 func (c *Client) change(ctx context.Context, at Master, code int, ext fields, body []byte) error {
-	if err := c.prove(ctx, at); err != nil {
-		return err
-	}
-	_, err := c.call(ctx, at.Addr, code, ext, body)
+	_, _, err := c.call(ctx, at.Addr, code, ext, body)
 	return err
 }

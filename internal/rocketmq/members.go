@@ -19,7 +19,7 @@ import (
 // the gRPC members of CLUSTER proxies, so "no members" on brokers alone does
 // not mean that nobody consumes (rocketmq.md 5.6).
 func (c *Client) Members(ctx context.Context, addr, group string) (snapshot.Membership, error) {
-	m, err := read(ctx, c, addr, remoting.ReqGetConsumerConnectionList, fields{"consumerGroup": group}, decodeMembers)
+	m, err := readBody(ctx, c, addr, remoting.ReqGetConsumerConnectionList, fields{"consumerGroup": group}, decodeMembers)
 	if answered(err, remoting.RespConsumerNotOnline) {
 		return snapshot.Membership{}, nil
 	}
@@ -66,7 +66,7 @@ func decodeMembers(body []byte) (snapshot.Membership, error) {
 // classic members sort to share out queues (call 38, rocketmq.md 3.16). A group
 // without members there is an answer: an empty list.
 func (c *Client) MemberIDs(ctx context.Context, addr, group string) ([]string, error) {
-	ids, err := read(ctx, c, addr, remoting.ReqGetConsumerListByGroup, fields{"consumerGroup": group}, decodeMemberIDs)
+	ids, err := readBody(ctx, c, addr, remoting.ReqGetConsumerListByGroup, fields{"consumerGroup": group}, decodeMemberIDs)
 	if isKind(err, remoting.NotFound) {
 		return nil, nil
 	}
@@ -107,7 +107,7 @@ func (c *Client) RunningInfo(ctx context.Context, addr, group, clientID string) 
 	if IsGRPC(clientID) {
 		return snapshot.MemberReport{}, notSent(addr, code, "%.200q is a gRPC member, which cannot answer", clientID)
 	}
-	return read(ctx, c, addr, code, fields{
+	return readBody(ctx, c, addr, code, fields{
 		"consumerGroup": group, "clientId": clientID, "jstackEnable": btoa(false),
 	}, decodeReport)
 }
@@ -118,7 +118,7 @@ func (c *Client) RunningInfo(ctx context.Context, addr, group, clientID string) 
 // which Members does not (rocketmq.md 3.19). False means that it has none.
 func (c *Client) SubscriptionByConsumer(ctx context.Context, addr, group, topic string) (snapshot.Subscription, bool, error) {
 	const code = remoting.ReqQuerySubscriptionByConsumer
-	s, err := read(ctx, c, addr, code, fields{"group": group, "topic": topic}, decodeSubscriptionOf)
+	s, err := readBody(ctx, c, addr, code, fields{"group": group, "topic": topic}, decodeSubscriptionOf)
 	if err != nil || s == nil {
 		return snapshot.Subscription{}, false, err
 	}

@@ -21,14 +21,11 @@ const (
 // A group in ModePop pops although its members look classic (rule R07). 4.9 has
 // no POP and answers an empty map.
 func (c *Client) MessageRequestModes(ctx context.Context, addr string) (map[string]map[string]string, error) {
-	can, err := c.Capability(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	if !can.POP {
+	modes, err := readBody(ctx, c, addr, remoting.ReqGetAllMessageRequestMode, nil, decodeModes)
+	if isKind(err, remoting.Unsupported) {
 		return map[string]map[string]string{}, nil
 	}
-	return read(ctx, c, addr, remoting.ReqGetAllMessageRequestMode, nil, decodeModes)
+	return modes, err
 }
 
 func decodeModes(body []byte) (map[string]map[string]string, error) {

@@ -14,13 +14,13 @@ import (
 // cluster, RocketMQ's own included (call 206, rocketmq.md 3.3). It shows how
 // complete a name server is after a start (case O25).
 func (c *Client) TopicList(ctx context.Context, nameServer string) (map[string]struct{}, error) {
-	return read(ctx, c, nameServer, remoting.ReqGetAllTopicListFromNameServer, nil, decodeTopicList)
+	return readBody(ctx, c, nameServer, remoting.ReqGetAllTopicListFromNameServer, nil, decodeTopicList)
 }
 
 // SystemTopics asks a broker which topics it calls its own (call 305,
 // rocketmq.md 3.3). See package names for those it does not say.
 func (c *Client) SystemTopics(ctx context.Context, addr string) (map[string]struct{}, error) {
-	return read(ctx, c, addr, remoting.ReqGetSystemTopicListFromBroker, nil, decodeTopicList)
+	return readBody(ctx, c, addr, remoting.ReqGetSystemTopicListFromBroker, nil, decodeTopicList)
 }
 
 // DeleteTopicRoute takes a topic's route of one cluster off a name server (call
@@ -35,7 +35,7 @@ func (c *Client) DeleteTopicRoute(ctx context.Context, nameServer, topic, cluste
 	if err := mayWriteTopic(nameServer, code, topic, cluster, ""); err != nil {
 		return err
 	}
-	_, err := c.call(ctx, nameServer, code, fields{"topic": topic, "clusterName": cluster}, nil)
+	_, _, err := c.call(ctx, nameServer, code, fields{"topic": topic, "clusterName": cluster}, nil)
 	return err
 }
 

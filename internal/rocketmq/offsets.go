@@ -29,7 +29,7 @@ func (c *Client) queueOffset(ctx context.Context, addr string, code int, topic s
 	if queue < 0 {
 		return 0, notSent(addr, code, "queue %d of topic %q", queue, topic)
 	}
-	reply, err := c.call(ctx, addr, code, fields{"topic": topic, "queueId": itoa(queue)}, nil)
+	reply, _, err := c.call(ctx, addr, code, fields{"topic": topic, "queueId": itoa(queue)}, nil)
 	if err != nil {
 		return 0, err
 	}

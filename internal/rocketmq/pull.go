@@ -42,15 +42,15 @@ func (c *Client) Pull(ctx context.Context, addr, topic string, queue int, from i
 	if queue < 0 || from < 0 || count < 1 || count > MaxPull {
 		return Pulled{}, notSent(addr, code, "%d messages from offset %d of queue %d; at most %d", count, from, queue, MaxPull)
 	}
-	reply, err := c.answer(ctx, addr, code, fields{
+	reply, _, err := c.answer(ctx, addr, code, fields{
 		"consumerGroup": names.ToolsGroup, "topic": topic, "queueId": itoa(queue), "queueOffset": itoa(from),
 		"maxMsgNums": itoa(count), "sysFlag": itoa(pullWithSubscription), "commitOffset": "0", "suspendTimeoutMillis": "0",
 		"subVersion": "0", "subscription": "*", "expressionType": "TAG",
 	}, nil)
-	if err == nil && !isPullOutcome(reply.Code) {
-		err = remoting.ErrorFromResponse(addr, code, reply)
-	}
-	if err != nil {
+	if reply == nil || !isPullOutcome(reply.Code) {
+		if err == nil {
+			err = remoting.ErrorFromResponse(addr, code, reply)
+		}
 		return Pulled{}, refine(err)
 	}
 	pulled, err := decodePull(reply)

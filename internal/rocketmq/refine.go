@@ -28,6 +28,8 @@ func rules() []rule {
 		{remoting.ReqGetConsumerRunningInfo, one, "not online", remoting.NotFound},
 		{remoting.ReqGetConsumerRunningInfo, one, "too low to", remoting.Unsupported},
 		{remoting.ReqQueryConsumeQueue, one, "is not exist!", remoting.NotFound},
+		// A 5.x broker whose timer wheel is switched off.
+		{remoting.ReqGetTimerMetrics, one, "timer message store is null", remoting.Unsupported},
 		// 4.9 answers 1 where 5.x has 17, 26 and 206.
 		{remoting.ReqInvokeBrokerToResetOffset, one, "no topic in this broker", remoting.NotFound},
 		{remoting.ReqInvokeBrokerToResetOffset, one, "THe consumer group", remoting.NotFound},

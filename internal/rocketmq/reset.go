@@ -26,7 +26,7 @@ func (c *Client) ResetOffset(ctx context.Context, at Master, topic, group string
 	if offset < 0 {
 		return notSent(at.Addr, code, "offset %d; a negative offset resets to the beginning", offset)
 	}
-	can, config, err := c.mayReset(ctx, at, topic, group)
+	proven, can, config, err := c.mayReset(ctx, at, topic, group)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (c *Client) ResetOffset(ctx context.Context, at Master, topic, group string
 		return notSent(at.Addr, code, "queue %d of topic %q is not among its %d read queues; its reset would stay pending for ever",
 			queue, topic, config.ReadQueues)
 	}
-	return c.change(ctx, at, code, fields{
+	return proven.change(ctx, at, code, fields{
 		"topic": topic, "group": group, "timestamp": "0", "isForce": btoa(true),
 		"queueId": itoa(queue), "offset": itoa(offset),
 	}, nil)
@@ -53,7 +53,7 @@ func (c *Client) ResetToTime(ctx context.Context, at Master, topic, group string
 	if moment.UnixMilli() <= 0 {
 		return notSent(at.Addr, code, "the moment %s; a time before 1970 resets to the end", moment)
 	}
-	can, config, err := c.mayReset(ctx, at, topic, group)
+	proven, can, config, err := c.mayReset(ctx, at, topic, group)
 	if err != nil {
 		return err
 	}
@@ -64,30 +64,33 @@ func (c *Client) ResetToTime(ctx context.Context, at Master, topic, group string
 		return notSent(at.Addr, code, "topic %q has %d write and %d read queues; a reset by time would cover queues that nobody reads",
 			topic, config.WriteQueues, config.ReadQueues)
 	}
-	return c.change(ctx, at, code, fields{
+	return proven.change(ctx, at, code, fields{
 		"topic": topic, "group": group, "timestamp": itoa(moment.UnixMilli()), "isForce": btoa(false),
 	}, nil)
 }
 
-// mayReset refuses resets of what is not a user's, and reads the topic.
-func (c *Client) mayReset(ctx context.Context, at Master, topic, group string) (Capability, snapshot.TopicConfig, error) {
+// mayReset refuses resets of what is not a user's, proves the peer and reads the
+// topic. The client is one that prove returned.
+func (c *Client) mayReset(ctx context.Context, at Master, topic, group string) (proven *Client, can Capability, config snapshot.TopicConfig, err error) {
 	const code = remoting.ReqInvokeBrokerToResetOffset
-	if err := mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
-		return Capability{}, snapshot.TopicConfig{}, err
+	if err = mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
+		return nil, can, config, err
 	}
-	if err := mayWriteGroup(at.Addr, code, group); err != nil {
-		return Capability{}, snapshot.TopicConfig{}, err
+	if err = mayWriteGroup(at.Addr, code, group); err != nil {
+		return nil, can, config, err
 	}
-	can, err := c.Capability(ctx, at.Addr)
+	if proven, err = c.prove(ctx, at); err != nil {
+		return nil, can, config, err
+	}
+	if can, err = proven.Capability(ctx, at.Addr); err != nil {
+		return nil, can, config, err
+	}
+	stored, err := proven.TopicConfig(ctx, at.Addr, topic)
 	if err != nil {
-		return Capability{}, snapshot.TopicConfig{}, err
-	}
-	stored, err := c.TopicConfig(ctx, at.Addr, topic)
-	if err != nil {
-		return Capability{}, snapshot.TopicConfig{}, err
+		return nil, can, config, err
 	}
 	if !stored.Present {
-		return Capability{}, snapshot.TopicConfig{}, notSent(at.Addr, code, "the broker has no topic %q", topic)
+		return nil, can, config, notSent(at.Addr, code, "the broker has no topic %q", topic)
 	}
-	return can, stored.Config, nil
+	return proven, can, stored.Config, nil
 }

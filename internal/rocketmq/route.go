@@ -19,7 +19,7 @@ import (
 // included.
 func (c *Client) TopicRoute(ctx context.Context, nameServer, topic string) (snapshot.Route, error) {
 	ext := fields{"topic": topic, "acceptStandardJsonOnly": btoa(true)}
-	route, err := read(ctx, c, nameServer, remoting.ReqGetRouteInfoByTopic, ext, decodeRoute)
+	route, err := readBody(ctx, c, nameServer, remoting.ReqGetRouteInfoByTopic, ext, decodeRoute)
 	if answered(err, remoting.RespTopicNotExist) {
 		return snapshot.Route{}, nil
 	}

@@ -18,11 +18,16 @@ import (
 // Runtime asks a broker for its running state (call 28, rocketmq.md 3.23) and
 // remembers its version.
 func (c *Client) Runtime(ctx context.Context, addr string) (snapshot.Runtime, error) {
-	r, err := read(ctx, c, addr, remoting.ReqGetBrokerRuntimeInfo, nil, decodeRuntime)
-	if err == nil {
-		c.learn(addr, r.Version)
-	}
+	r, _, err := c.runtime(ctx, addr)
 	return r, err
+}
+
+func (c *Client) runtime(ctx context.Context, addr string) (snapshot.Runtime, uint64, error) {
+	r, generation, err := read(ctx, c, addr, remoting.ReqGetBrokerRuntimeInfo, nil, decodeRuntime)
+	if err == nil {
+		c.versions.learn(addr, metVersion{version: r.Version, generation: generation})
+	}
+	return r, generation, err
 }
 
 func decodeRuntime(body []byte) (snapshot.Runtime, error) {

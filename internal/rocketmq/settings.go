@@ -20,6 +20,11 @@ import (
 // and keeps what Lockstep needs of it. The rest, which includes passwords, is
 // dropped here.
 func (c *Client) Settings(ctx context.Context, addr string) (snapshot.Settings, error) {
+	s, _, err := c.settings(ctx, addr)
+	return s, err
+}
+
+func (c *Client) settings(ctx context.Context, addr string) (snapshot.Settings, uint64, error) {
 	return read(ctx, c, addr, remoting.ReqGetBrokerConfig, nil, decodeSettings)
 }
 
@@ -41,6 +46,7 @@ func decodeSettings(body []byte) (snapshot.Settings, error) {
 		TimerOutsideWheel: t.optionalFlag("timerRocksDBEnable"),
 		TransOutsideTopic: t.optionalFlag("transRocksDBEnable"),
 		Permission:        snapshot.Perm(t.number("brokerPermission")),
+		NameServers:       strings.FieldsFunc(values["namesrvAddr"], func(r rune) bool { return r == ';' || r == ' ' }),
 	}
 	s.DelayLevels, err = delayLevels(t.text("messageDelayLevel"))
 	if err != nil {

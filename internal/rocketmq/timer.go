@@ -5,8 +5,6 @@ package rocketmq
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/remoting/fastjson"
@@ -18,16 +16,8 @@ import (
 // Settings says TimerOutsideWheel. A broker without a wheel (4.9, or switched
 // off) answers an empty map.
 func (c *Client) TimerMetrics(ctx context.Context, addr string) (map[string]int64, error) {
-	can, err := c.Capability(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	if !can.POP {
-		return map[string]int64{}, nil
-	}
-	counts, err := read(ctx, c, addr, remoting.ReqGetTimerMetrics, nil, decodeTimers)
-	var e *remoting.Error
-	if errors.As(err, &e) && e.ResponseCode == remoting.RespSystemError && strings.Contains(e.Remark, "timer message store is null") {
+	counts, err := readBody(ctx, c, addr, remoting.ReqGetTimerMetrics, nil, decodeTimers)
+	if isKind(err, remoting.Unsupported) {
 		return map[string]int64{}, nil
 	}
 	return counts, err

@@ -6,6 +6,7 @@ package rocketmq
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
@@ -13,73 +14,151 @@ import (
 
 // TopicBatch is what CreateTopics found and did.
 type TopicBatch struct {
-	// Sent are the topics that were sent, in the order asked for.
+	// Sent are the topics whose creation may have been carried out, in the
+	// order asked for.
 	Sent []string
 	// Existing are topics asked for that were there already; none of them was
 	// sent.
 	Existing map[string]snapshot.TopicConfig
 }
 
-// CreateTopics creates topics on one master in one request (call 18, brokers
-// from 5.3.0; an error of kind Unsupported before). It is for first creation
-// only: it reads all topics first and leaves out those that exist, because a
-// batch with one unchanged member is silently not done at all, and because a
-// change of counts never goes in a batch (rule R17, case P11).
+// singlesPerRead is how many topics are created one by one after one reading of
+// all topics, on brokers without call 18: the reading costs a fraction of a
+// creation, and the fewer follow it the less can appear in between (rule R17).
+const singlesPerRead = 16
+
+// CreateTopics creates topics on one master: in one request on brokers from
+// 5.3.0 (call 18), one by one before (call 17). It is for first creation only:
+// it reads all topics first and leaves out those that exist, because a batch
+// with one unchanged member is silently not done at all, and because a change
+// of counts never goes in a batch (rule R17, case P11).
 //
 // Success proves nothing: the caller reads back every topic, for one that
-// appeared in between stops the rest.
+// appeared in between stops the rest. After an error the topics in Sent may be
+// there and the others are not.
 func (c *Client) CreateTopics(ctx context.Context, at Master, wanted []snapshot.TopicConfig) (TopicBatch, error) {
 	const code = remoting.ReqUpdateAndCreateTopicList
-	can, err := c.Capability(ctx, at.Addr)
+	batch := TopicBatch{Existing: map[string]snapshot.TopicConfig{}}
+	if err := mayCreate(at, code, wanted); err != nil || len(wanted) == 0 {
+		return batch, err
+	}
+	proven, err := c.prove(ctx, at)
 	if err != nil {
-		return TopicBatch{}, err
+		return batch, err
 	}
-	if !can.TopicBatch {
-		return TopicBatch{}, unsupported(at.Addr, code, "5.3.0")
+	can, err := proven.Capability(ctx, at.Addr)
+	if err != nil {
+		return batch, err
 	}
-	for i, want := range wanted {
-		if err := mayCreate(at, code, wanted[:i], want); err != nil {
-			return TopicBatch{}, err
+	if can.TopicBatch {
+		err = proven.createTogether(ctx, at, wanted, &batch)
+		return batch, err
+	}
+	for some := range slices.Chunk(wanted, singlesPerRead) {
+		if err := c.createSingly(ctx, at, some, &batch); err != nil {
+			return batch, err
 		}
 	}
+	return batch, nil
+}
+
+// createTogether is one request for all topics that do not exist.
+func (c *Client) createTogether(ctx context.Context, at Master, wanted []snapshot.TopicConfig, batch *TopicBatch) error {
+	const code = remoting.ReqUpdateAndCreateTopicList
+	absent, err := c.absentTopics(ctx, at, wanted, batch)
+	if err != nil || len(absent) == 0 {
+		return err
+	}
+	entries := make([]topicEntry, 0, len(absent))
+	for _, want := range absent {
+		entry, err := newTopicEntry(at, code, want)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, entry)
+	}
+	body, err := json.Marshal(map[string][]topicEntry{"topicConfigList": entries})
+	if err != nil {
+		return err
+	}
+	err = c.change(ctx, at, code, nil, body)
+	if mayBeDone(err) {
+		for _, want := range absent {
+			batch.Sent = append(batch.Sent, want.Name)
+		}
+	}
+	return err
+}
+
+// createSingly is one request for each topic that does not exist.
+func (c *Client) createSingly(ctx context.Context, at Master, wanted []snapshot.TopicConfig, batch *TopicBatch) error {
+	const code = remoting.ReqUpdateAndCreateTopic
+	proven, err := c.prove(ctx, at)
+	if err != nil {
+		return err
+	}
+	can, err := proven.Capability(ctx, at.Addr)
+	if err != nil {
+		return err
+	}
+	absent, err := proven.absentTopics(ctx, at, wanted, batch)
+	if err != nil {
+		return err
+	}
+	for _, want := range absent {
+		none := snapshot.StoredTopic{}
+		ext, err := topicFields(at, code, want.Name, none, storable(can, none, want))
+		if err != nil {
+			return err
+		}
+		err = proven.change(ctx, at, code, ext, nil)
+		if mayBeDone(err) {
+			batch.Sent = append(batch.Sent, want.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// absentTopics reads all topics and returns those of wanted that do not exist;
+// the others go into batch.Existing.
+func (c *Client) absentTopics(ctx context.Context, at Master, wanted []snapshot.TopicConfig, batch *TopicBatch) ([]snapshot.TopicConfig, error) {
 	there, err := c.AllTopicConfigs(ctx, at.Addr)
 	if err != nil {
-		return TopicBatch{}, err
+		return nil, err
 	}
-	batch := TopicBatch{Existing: map[string]snapshot.TopicConfig{}}
-	var wire []topicEntry
+	var absent []snapshot.TopicConfig
 	for _, want := range wanted {
 		if config, ok := there.Topics[want.Name]; ok {
 			batch.Existing[want.Name] = config
 			continue
 		}
-		entry, err := newTopicEntry(at, code, want)
-		if err != nil {
-			return TopicBatch{}, err
-		}
-		batch.Sent = append(batch.Sent, want.Name)
-		wire = append(wire, entry)
+		absent = append(absent, want)
 	}
-	if len(wire) == 0 {
-		return batch, nil
-	}
-	body, err := json.Marshal(map[string][]topicEntry{"topicConfigList": wire})
-	if err != nil {
-		return TopicBatch{}, err
-	}
-	return batch, c.change(ctx, at, code, nil, body)
+	return absent, nil
 }
 
-func mayCreate(at Master, code int, before []snapshot.TopicConfig, want snapshot.TopicConfig) error {
-	for _, other := range before {
-		if other.Name == want.Name {
+// mayCreate refuses a batch before anything of it is sent.
+func mayCreate(at Master, code int, wanted []snapshot.TopicConfig) error {
+	seen := make(map[string]struct{}, len(wanted))
+	for _, want := range wanted {
+		if _, twice := seen[want.Name]; twice {
 			return notSent(at.Addr, code, "topic %q is in the batch twice", want.Name)
 		}
+		seen[want.Name] = struct{}{}
+		if err := mayWriteTopic(at.Addr, code, want.Name, at.Cluster, at.Name); err != nil {
+			return err
+		}
+		if err := mayBecome(at.Addr, code, want); err != nil {
+			return err
+		}
+		if _, err := newTopicEntry(at, code, want); err != nil {
+			return err
+		}
 	}
-	if err := mayWriteTopic(at.Addr, code, want.Name, at.Cluster, at.Name); err != nil {
-		return err
-	}
-	return mayBecome(at.Addr, code, want)
+	return nil
 }
 
 // topicEntry is a topic in the body of call 18.

@@ -33,7 +33,7 @@ type DataVersion struct {
 // AllTopicConfigs asks a broker for all topics (call 21 without paging,
 // rocketmq.md 3.8, live 2.2).
 func (c *Client) AllTopicConfigs(ctx context.Context, addr string) (TopicTable, error) {
-	return read(ctx, c, addr, remoting.ReqGetAllTopicConfig, nil, decodeTopicTable)
+	return readBody(ctx, c, addr, remoting.ReqGetAllTopicConfig, nil, decodeTopicTable)
 }
 
 // TopicConfig asks a broker for one topic: by call 351, or by call 21 where
@@ -50,7 +50,7 @@ func (c *Client) TopicConfig(ctx context.Context, addr, topic string) (snapshot.
 			return stored, err
 		}
 		// The broker was replaced by an older one since it was asked.
-		c.forget(addr)
+		c.versions.forget(addr)
 	}
 	all, err := c.AllTopicConfigs(ctx, addr)
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *Client) TopicConfig(ctx context.Context, addr, topic string) (snapshot.
 
 func (c *Client) singleTopic(ctx context.Context, addr, topic string) (snapshot.StoredTopic, error) {
 	const code = remoting.ReqGetTopicConfig
-	config, err := read(ctx, c, addr, code, fields{"topic": topic, "lo": btoa(true)}, decodeTopicConfig)
+	config, err := readBody(ctx, c, addr, code, fields{"topic": topic, "lo": btoa(true)}, decodeTopicConfig)
 	switch {
 	case answered(err, remoting.RespTopicNotExist):
 		return snapshot.StoredTopic{}, nil

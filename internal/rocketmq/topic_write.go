@@ -23,7 +23,8 @@ type TopicChange struct {
 	// Wanted is what it should be now, as far as the broker's version can
 	// store it. A read-back is equal to it, or another wrote in between.
 	Wanted snapshot.TopicConfig
-	// Sent says that a request was sent; false when nothing differed.
+	// Sent says that a request may have been carried out; false when nothing
+	// differed, or when it failed before it left.
 	Sent bool
 }
 
@@ -42,11 +43,15 @@ func (c *Client) CreateOrUpdateTopic(ctx context.Context, at Master, topic strin
 	if err := mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
 		return TopicChange{}, err
 	}
-	can, err := c.Capability(ctx, at.Addr)
+	proven, err := c.prove(ctx, at)
 	if err != nil {
 		return TopicChange{}, err
 	}
-	current, err := c.TopicConfig(ctx, at.Addr, topic)
+	can, err := proven.Capability(ctx, at.Addr)
+	if err != nil {
+		return TopicChange{}, err
+	}
+	current, err := proven.TopicConfig(ctx, at.Addr, topic)
 	if err != nil {
 		return TopicChange{}, err
 	}
@@ -63,8 +68,9 @@ func (c *Client) CreateOrUpdateTopic(ctx context.Context, at Master, topic strin
 	if err != nil {
 		return done, err
 	}
-	done.Sent = true
-	return done, c.change(ctx, at, code, ext, nil)
+	err = proven.change(ctx, at, code, ext, nil)
+	done.Sent = mayBeDone(err)
+	return done, err
 }
 
 // storable is what a broker can store of a wanted config.
