@@ -30,11 +30,11 @@ func (c *Client) CommitOffset(ctx context.Context, at Master, topic, group strin
 	if err := mayWriteGroup(at.Addr, code, group); err != nil {
 		return err
 	}
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return err
 	}
-	reply, _, err := proven.call(ctx, at.Addr, code, fields{
+	reply, err := master.change(ctx, code, fields{
 		"consumerGroup": group, "topic": topic, "queueId": itoa(queue), "commitOffset": itoa(offset),
 	}, nil)
 	if err != nil {

@@ -20,11 +20,12 @@ func (c *Client) DeleteTopic(ctx context.Context, at Master, topic string) error
 	if err := mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
 		return err
 	}
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return err
 	}
-	return proven.change(ctx, at, code, fields{"topic": topic}, nil)
+	_, err = master.change(ctx, code, fields{"topic": topic}, nil)
+	return err
 }
 
 // DeleteGroup deletes a consumer group from one master (call 207, rocketmq.md
@@ -36,9 +37,10 @@ func (c *Client) DeleteGroup(ctx context.Context, at Master, group string, clean
 	if err := mayWriteGroup(at.Addr, code, group); err != nil {
 		return err
 	}
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return err
 	}
-	return proven.change(ctx, at, code, fields{"groupName": group, "cleanOffset": btoa(cleanOffsets)}, nil)
+	_, err = master.change(ctx, code, fields{"groupName": group, "cleanOffset": btoa(cleanOffsets)}, nil)
+	return err
 }

@@ -57,11 +57,11 @@ func (c *Client) UpdateGroup(ctx context.Context, at Master, name string,
 	if err := mayWriteGroup(at.Addr, code, name); err != nil {
 		return GroupChange{}, err
 	}
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return GroupChange{}, err
 	}
-	raw, err := readBody(ctx, proven, at.Addr, remoting.ReqGetAllSubscriptionGroupConfig, nil, decodeGroups)
+	raw, err := readBody(ctx, master.Client, at.Addr, remoting.ReqGetAllSubscriptionGroupConfig, nil, decodeGroups)
 	if err != nil {
 		return GroupChange{}, err
 	}
@@ -81,7 +81,7 @@ func (c *Client) UpdateGroup(ctx context.Context, at Master, name string,
 	if err != nil {
 		return done, &NotSentError{Addr: at.Addr, Code: code, Why: "group " + name, Err: err}
 	}
-	err = proven.change(ctx, at, code, nil, body)
+	_, err = master.change(ctx, code, nil, body)
 	done.Sent = mayBeDone(err)
 	return done, err
 }

@@ -33,16 +33,16 @@ func (c *Client) CreateGroups(ctx context.Context, at Master, wanted []snapshot.
 	if err := mayCreateGroups(at, code, wanted); err != nil || len(wanted) == 0 {
 		return batch, err
 	}
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return batch, err
 	}
-	can, err := proven.Capability(ctx, at.Addr)
+	can, err := master.Capability(ctx, at.Addr)
 	if err != nil {
 		return batch, err
 	}
 	if can.GroupBatch {
-		err = proven.createGroupsTogether(ctx, at, wanted, &batch)
+		err = master.createGroupsTogether(ctx, wanted, &batch)
 		return batch, err
 	}
 	for some := range slices.Chunk(wanted, singlesPerRead) {
@@ -60,9 +60,9 @@ type newGroup struct {
 }
 
 // createGroupsTogether is one request for all groups that do not exist.
-func (c *Client) createGroupsTogether(ctx context.Context, at Master, wanted []snapshot.GroupConfig, batch *GroupBatch) error {
+func (p proven) createGroupsTogether(ctx context.Context, wanted []snapshot.GroupConfig, batch *GroupBatch) error {
 	const code = remoting.ReqUpdateAndCreateSubscriptionList
-	absent, err := c.absentGroups(ctx, at, code, wanted, batch)
+	absent, err := p.absentGroups(ctx, code, wanted, batch)
 	if err != nil || len(absent) == 0 {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *Client) createGroupsTogether(ctx context.Context, at Master, wanted []s
 	if err != nil {
 		return err
 	}
-	err = c.change(ctx, at, code, nil, body)
+	_, err = p.change(ctx, code, nil, body)
 	if mayBeDone(err) {
 		for _, group := range absent {
 			batch.Sent = append(batch.Sent, group.name)
@@ -86,16 +86,16 @@ func (c *Client) createGroupsTogether(ctx context.Context, at Master, wanted []s
 // createGroupsSingly is one request for each group that does not exist.
 func (c *Client) createGroupsSingly(ctx context.Context, at Master, wanted []snapshot.GroupConfig, batch *GroupBatch) error {
 	const code = remoting.ReqUpdateAndCreateSubscriptionGroup
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return err
 	}
-	absent, err := proven.absentGroups(ctx, at, code, wanted, batch)
+	absent, err := master.absentGroups(ctx, code, wanted, batch)
 	if err != nil {
 		return err
 	}
 	for _, group := range absent {
-		err := proven.change(ctx, at, code, nil, group.body)
+		_, err := master.change(ctx, code, nil, group.body)
 		if mayBeDone(err) {
 			batch.Sent = append(batch.Sent, group.name)
 		}
@@ -108,8 +108,8 @@ func (c *Client) createGroupsSingly(ctx context.Context, at Master, wanted []sna
 
 // absentGroups reads all groups and returns those of wanted that do not exist;
 // the others go into batch.Existing.
-func (c *Client) absentGroups(ctx context.Context, at Master, code int, wanted []snapshot.GroupConfig, batch *GroupBatch) ([]newGroup, error) {
-	there, err := c.AllGroups(ctx, at.Addr)
+func (p proven) absentGroups(ctx context.Context, code int, wanted []snapshot.GroupConfig, batch *GroupBatch) ([]newGroup, error) {
+	there, err := p.AllGroups(ctx, p.at.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (c *Client) absentGroups(ctx context.Context, at Master, code int, wanted [
 		}
 		body, err := rawGroup{config: snapshot.DefaultGroup(want.Name)}.turnedInto(want)
 		if err != nil {
-			return nil, &NotSentError{Addr: at.Addr, Code: code, Why: "group " + want.Name, Err: err}
+			return nil, &NotSentError{Addr: p.at.Addr, Code: code, Why: "group " + want.Name, Err: err}
 		}
 		absent = append(absent, newGroup{name: want.Name, body: body})
 	}

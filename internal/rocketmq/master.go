@@ -5,6 +5,8 @@ package rocketmq
 
 import (
 	"context"
+
+	"github.com/lockstep-dev/lockstep/internal/remoting"
 )
 
 // Master is the broker that a changing call is meant for: the master of the
@@ -18,23 +20,30 @@ type Master struct {
 	Cluster string
 }
 
-// prove asks the peer who it is (call 26) and returns a client whose calls
-// reach that very process, or an *IdentityError when it is not the master that
-// was meant.
-func (c *Client) prove(ctx context.Context, at Master) (*Client, error) {
+// proven is a client whose calls reach a master that has just proved to be the
+// one that was meant, or fail. Only prove makes one, and only it can change
+// anything.
+type proven struct {
+	*Client
+	at Master
+}
+
+// prove asks the peer who it is (call 26) and returns an *IdentityError when it
+// is not the master that was meant.
+func (c *Client) prove(ctx context.Context, at Master) (proven, error) {
 	settings, generation, err := c.settings(ctx, at.Addr)
 	if err != nil {
-		return nil, err
+		return proven{}, err
 	}
 	process := processOf(at.Addr, settings, generation)
 	if settings.Name != at.Name || settings.Cluster != at.Cluster || settings.BrokerID != 0 {
-		return nil, &IdentityError{Want: at, Got: process}
+		return proven{}, &IdentityError{Want: at, Got: process}
 	}
-	return c.On(process), nil
+	return proven{Client: c.On(process), at: at}, nil
 }
 
-// change sends one changing request. The client is one that prove returned.
-func (c *Client) change(ctx context.Context, at Master, code int, ext fields, body []byte) error {
-	_, _, err := c.call(ctx, at.Addr, code, ext, body)
-	return err
+// change sends one changing request.
+func (p proven) change(ctx context.Context, code int, ext fields, body []byte) (*remoting.Command, error) {
+	reply, _, err := p.call(ctx, p.at.Addr, code, ext, body)
+	return reply, err
 }

@@ -26,21 +26,22 @@ func (c *Client) ResetOffset(ctx context.Context, at Master, topic, group string
 	if offset < 0 {
 		return notSent(at.Addr, code, "offset %d; a negative offset resets to the beginning", offset)
 	}
-	proven, can, config, err := c.mayReset(ctx, at, topic, group)
+	target, err := c.mayReset(ctx, at, topic, group)
 	if err != nil {
 		return err
 	}
-	if !can.ExactReset {
+	if !target.can.ExactReset {
 		return unsupported(at.Addr, code, "5.2.0")
 	}
-	if queue < 0 || queue >= config.ReadQueues {
+	if queue < 0 || queue >= target.config.ReadQueues {
 		return notSent(at.Addr, code, "queue %d of topic %q is not among its %d read queues; its reset would stay pending for ever",
-			queue, topic, config.ReadQueues)
+			queue, topic, target.config.ReadQueues)
 	}
-	return proven.change(ctx, at, code, fields{
+	_, err = target.change(ctx, code, fields{
 		"topic": topic, "group": group, "timestamp": "0", "isForce": btoa(true),
 		"queueId": itoa(queue), "offset": itoa(offset),
 	}, nil)
+	return err
 }
 
 // ResetToTime sets a group back to a moment on all queues of a topic through its
@@ -53,44 +54,54 @@ func (c *Client) ResetToTime(ctx context.Context, at Master, topic, group string
 	if moment.UnixMilli() <= 0 {
 		return notSent(at.Addr, code, "the moment %s; a time before 1970 resets to the end", moment)
 	}
-	proven, can, config, err := c.mayReset(ctx, at, topic, group)
+	target, err := c.mayReset(ctx, at, topic, group)
 	if err != nil {
 		return err
 	}
-	if can.ExactReset {
+	if target.can.ExactReset {
 		return notSent(at.Addr, code, "a reset by time on a broker that can reset to an offset")
 	}
-	if config.WriteQueues > config.ReadQueues {
+	if target.config.WriteQueues > target.config.ReadQueues {
 		return notSent(at.Addr, code, "topic %q has %d write and %d read queues; a reset by time would cover queues that nobody reads",
-			topic, config.WriteQueues, config.ReadQueues)
+			topic, target.config.WriteQueues, target.config.ReadQueues)
 	}
-	return proven.change(ctx, at, code, fields{
+	_, err = target.change(ctx, code, fields{
 		"topic": topic, "group": group, "timestamp": itoa(moment.UnixMilli()), "isForce": btoa(false),
 	}, nil)
+	return err
+}
+
+// resetTarget is what a reset is decided on.
+type resetTarget struct {
+	proven
+	can    Capability
+	config snapshot.TopicConfig
 }
 
 // mayReset refuses resets of what is not a user's, proves the peer and reads the
-// topic. The client is one that prove returned.
-func (c *Client) mayReset(ctx context.Context, at Master, topic, group string) (proven *Client, can Capability, config snapshot.TopicConfig, err error) {
+// topic.
+func (c *Client) mayReset(ctx context.Context, at Master, topic, group string) (resetTarget, error) {
 	const code = remoting.ReqInvokeBrokerToResetOffset
-	if err = mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
-		return nil, can, config, err
+	if err := mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
+		return resetTarget{}, err
 	}
-	if err = mayWriteGroup(at.Addr, code, group); err != nil {
-		return nil, can, config, err
+	if err := mayWriteGroup(at.Addr, code, group); err != nil {
+		return resetTarget{}, err
 	}
-	if proven, err = c.prove(ctx, at); err != nil {
-		return nil, can, config, err
-	}
-	if can, err = proven.Capability(ctx, at.Addr); err != nil {
-		return nil, can, config, err
-	}
-	stored, err := proven.TopicConfig(ctx, at.Addr, topic)
+	master, err := c.prove(ctx, at)
 	if err != nil {
-		return nil, can, config, err
+		return resetTarget{}, err
+	}
+	can, err := master.Capability(ctx, at.Addr)
+	if err != nil {
+		return resetTarget{}, err
+	}
+	stored, err := master.TopicConfig(ctx, at.Addr, topic)
+	if err != nil {
+		return resetTarget{}, err
 	}
 	if !stored.Present {
-		return nil, can, config, notSent(at.Addr, code, "the broker has no topic %q", topic)
+		return resetTarget{}, notSent(at.Addr, code, "the broker has no topic %q", topic)
 	}
-	return proven, can, stored.Config, nil
+	return resetTarget{proven: master, can: can, config: stored.Config}, nil
 }

@@ -42,16 +42,16 @@ func (c *Client) CreateTopics(ctx context.Context, at Master, wanted []snapshot.
 	if err := mayCreate(at, code, wanted); err != nil || len(wanted) == 0 {
 		return batch, err
 	}
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return batch, err
 	}
-	can, err := proven.Capability(ctx, at.Addr)
+	can, err := master.Capability(ctx, at.Addr)
 	if err != nil {
 		return batch, err
 	}
 	if can.TopicBatch {
-		err = proven.createTogether(ctx, at, wanted, &batch)
+		err = master.createTogether(ctx, wanted, &batch)
 		return batch, err
 	}
 	for some := range slices.Chunk(wanted, singlesPerRead) {
@@ -63,15 +63,15 @@ func (c *Client) CreateTopics(ctx context.Context, at Master, wanted []snapshot.
 }
 
 // createTogether is one request for all topics that do not exist.
-func (c *Client) createTogether(ctx context.Context, at Master, wanted []snapshot.TopicConfig, batch *TopicBatch) error {
+func (p proven) createTogether(ctx context.Context, wanted []snapshot.TopicConfig, batch *TopicBatch) error {
 	const code = remoting.ReqUpdateAndCreateTopicList
-	absent, err := c.absentTopics(ctx, at, wanted, batch)
+	absent, err := p.absentTopics(ctx, wanted, batch)
 	if err != nil || len(absent) == 0 {
 		return err
 	}
 	entries := make([]topicEntry, 0, len(absent))
 	for _, want := range absent {
-		entry, err := newTopicEntry(at, code, want)
+		entry, err := newTopicEntry(p.at, code, want)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (c *Client) createTogether(ctx context.Context, at Master, wanted []snapsho
 	if err != nil {
 		return err
 	}
-	err = c.change(ctx, at, code, nil, body)
+	_, err = p.change(ctx, code, nil, body)
 	if mayBeDone(err) {
 		for _, want := range absent {
 			batch.Sent = append(batch.Sent, want.Name)
@@ -93,15 +93,15 @@ func (c *Client) createTogether(ctx context.Context, at Master, wanted []snapsho
 // createSingly is one request for each topic that does not exist.
 func (c *Client) createSingly(ctx context.Context, at Master, wanted []snapshot.TopicConfig, batch *TopicBatch) error {
 	const code = remoting.ReqUpdateAndCreateTopic
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return err
 	}
-	can, err := proven.Capability(ctx, at.Addr)
+	can, err := master.Capability(ctx, at.Addr)
 	if err != nil {
 		return err
 	}
-	absent, err := proven.absentTopics(ctx, at, wanted, batch)
+	absent, err := master.absentTopics(ctx, wanted, batch)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (c *Client) createSingly(ctx context.Context, at Master, wanted []snapshot.
 		if err != nil {
 			return err
 		}
-		err = proven.change(ctx, at, code, ext, nil)
+		_, err = master.change(ctx, code, ext, nil)
 		if mayBeDone(err) {
 			batch.Sent = append(batch.Sent, want.Name)
 		}
@@ -124,8 +124,8 @@ func (c *Client) createSingly(ctx context.Context, at Master, wanted []snapshot.
 
 // absentTopics reads all topics and returns those of wanted that do not exist;
 // the others go into batch.Existing.
-func (c *Client) absentTopics(ctx context.Context, at Master, wanted []snapshot.TopicConfig, batch *TopicBatch) ([]snapshot.TopicConfig, error) {
-	there, err := c.AllTopicConfigs(ctx, at.Addr)
+func (p proven) absentTopics(ctx context.Context, wanted []snapshot.TopicConfig, batch *TopicBatch) ([]snapshot.TopicConfig, error) {
+	there, err := p.AllTopicConfigs(ctx, p.at.Addr)
 	if err != nil {
 		return nil, err
 	}

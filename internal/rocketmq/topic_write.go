@@ -43,15 +43,15 @@ func (c *Client) CreateOrUpdateTopic(ctx context.Context, at Master, topic strin
 	if err := mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
 		return TopicChange{}, err
 	}
-	proven, err := c.prove(ctx, at)
+	master, err := c.prove(ctx, at)
 	if err != nil {
 		return TopicChange{}, err
 	}
-	can, err := proven.Capability(ctx, at.Addr)
+	can, err := master.Capability(ctx, at.Addr)
 	if err != nil {
 		return TopicChange{}, err
 	}
-	current, err := proven.TopicConfig(ctx, at.Addr, topic)
+	current, err := master.TopicConfig(ctx, at.Addr, topic)
 	if err != nil {
 		return TopicChange{}, err
 	}
@@ -68,7 +68,7 @@ func (c *Client) CreateOrUpdateTopic(ctx context.Context, at Master, topic strin
 	if err != nil {
 		return done, err
 	}
-	err = proven.change(ctx, at, code, ext, nil)
+	_, err = master.change(ctx, code, ext, nil)
 	done.Sent = mayBeDone(err)
 	return done, err
 }
