@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,79 +29,99 @@ import (
 	"github.com/lockstep-dev/lockstep/api/v1alpha1"
 )
 
-// apiServer is the kube-apiserver that all tests of this package share; each works in a namespace of
-// its own. It is written once, before any test runs.
-var apiServer struct {
-	config     *rest.Config
-	client     client.Client
-	kubeconfig string
+// server is a kube-apiserver with the CRDs of this project.
+type server struct {
+	environment *envtest.Environment
+	config      *rest.Config
+	client      client.Client
+	kubeconfig  string
 }
+
+// shared starts the server at its first use and is used by all tests; each works in a namespace of its
+// own. It starts inside a test, not in TestMain, so that the test cache knows that it read the CRDs.
+var shared = sync.OnceValues(start)
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS is not set: these tests need kube-apiserver, etcd and kubectl; run them with make test-envtest, which builds the three")
-		return 1
+		os.Exit(1)
 	}
-	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
+	code := m.Run()
+	if s, err := shared(); err == nil {
+		if err := s.stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stopping kube-apiserver and etcd:", err)
+			code = 1
+		}
 	}
-	config, err := environment.Start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting kube-apiserver and etcd:", err)
-		return 1
-	}
-	code := 1
-	if err := prepare(environment, config); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	} else {
-		code = m.Run()
-	}
-	if err := errors.Join(environment.Stop(), removeKubeconfig()); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping kube-apiserver and etcd:", err)
-		return 1
-	}
-	return code
+	os.Exit(code)
 }
 
-func prepare(environment *envtest.Environment, config *rest.Config) error {
+// api is the shared server, or the end of the test.
+func api(t *testing.T) *server {
+	t.Helper()
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func start() (*server, error) {
+	s := &server{environment: &envtest.Environment{
+		BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS"),
+		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}}
+	config, err := s.environment.Start()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting kube-apiserver and etcd: %w", err), s.environment.Stop())
+	}
+	s.config = config
+	if err := errors.Join(s.addClient(), s.addKubeconfig()); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, nil
+}
+
+func (s *server) stop() error {
+	err := s.environment.Stop()
+	if s.kubeconfig != "" {
+		err = errors.Join(err, os.Remove(s.kubeconfig))
+	}
+	return err
+}
+
+func (s *server) addClient() error {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
+	if err != nil {
 		return fmt.Errorf("building the scheme: %w", err)
 	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
+	if s.client, err = client.New(s.config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	user, err := environment.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+	return nil
+}
+
+func (s *server) addKubeconfig() error {
+	user, err := s.environment.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
 	if err != nil {
 		return fmt.Errorf("adding a user for kubectl: %w", err)
 	}
 	raw, err := user.KubeConfig()
 	if err != nil {
-		return fmt.Errorf("writing a kubeconfig: %w", err)
+		return fmt.Errorf("making a kubeconfig: %w", err)
 	}
 	file, err := os.CreateTemp("", "lockstep-kubeconfig-*")
 	if err != nil {
 		return fmt.Errorf("writing a kubeconfig: %w", err)
 	}
-	_, writeErr := file.Write(raw)
-	if err := errors.Join(writeErr, file.Close()); err != nil {
+	s.kubeconfig = file.Name()
+	_, err = file.Write(raw)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("writing a kubeconfig: %w", err)
 	}
-	apiServer.config, apiServer.client, apiServer.kubeconfig = config, c, file.Name()
 	return nil
-}
-
-func removeKubeconfig() error {
-	if apiServer.kubeconfig == "" {
-		return nil
-	}
-	return os.Remove(apiServer.kubeconfig)
 }
 
 // testContext ends with the test, and before the test's own patience does.
@@ -115,7 +136,7 @@ func testContext(t *testing.T) context.Context {
 func newNamespace(t *testing.T) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "api-"}}
-	NewWithT(t).Expect(apiServer.client.Create(testContext(t), namespace)).To(Succeed())
+	NewWithT(t).Expect(api(t).client.Create(testContext(t), namespace)).To(Succeed())
 	return namespace.Name
 }
 
@@ -124,7 +145,7 @@ func kubectl(t *testing.T, stdin string, arguments ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(testContext(t), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), arguments...)
 	// A home of its own: kubectl caches what it discovers.
-	command.Env = []string{"KUBECONFIG=" + apiServer.kubeconfig, "HOME=" + t.TempDir()}
+	command.Env = []string{"KUBECONFIG=" + api(t).kubeconfig, "HOME=" + t.TempDir()}
 	command.Stdin = strings.NewReader(stdin)
 	out, err := command.CombinedOutput()
 	return string(out), err

@@ -75,7 +75,7 @@ func checkCreations(t *testing.T, base string, rows []creation) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			object := manifest(t, namespace, base, row.patch)
-			err := apiServer.client.Create(testContext(t), object, client.DryRunAll)
+			err := api(t).client.Create(testContext(t), object, client.DryRunAll)
 			checkAnswer(t, err, row.refused)
 		})
 	}
@@ -88,10 +88,10 @@ func checkEdits(t *testing.T, base string, rows []edit) {
 			g := NewWithT(t)
 			namespace := newNamespace(t)
 			object := manifest(t, namespace, base, row.from)
-			g.Expect(apiServer.client.Create(testContext(t), object)).To(Succeed())
+			g.Expect(api(t).client.Create(testContext(t), object)).To(Succeed())
 			changed := manifest(t, namespace, base, row.to)
 			changed.SetResourceVersion(object.GetResourceVersion())
-			checkAnswer(t, apiServer.client.Update(testContext(t), changed), row.refused)
+			checkAnswer(t, api(t).client.Update(testContext(t), changed), row.refused)
 		})
 	}
 }

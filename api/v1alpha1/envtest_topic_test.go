@@ -185,7 +185,7 @@ func TestTopicNameDoorsAgree(t *testing.T) {
 				"OFFSET_MOVED_EVENT", "CHECKPOINT_TOPIC", "DefaultHeartBeatSyncerTopic", "tbw102"}),
 		).Draw(r, "name")
 		object := manifest(t, namespace, minimalTopic, fmt.Sprintf("spec: {topicName: %q}", name))
-		err := apiServer.client.Create(ctx, object, client.DryRunAll)
+		err := api(t).client.Create(ctx, object, client.DryRunAll)
 		wellFormed := !strings.ContainsAny(name, ".+")
 		NewWithT(r).Expect(err == nil).To(Equal(wellFormed && !v1alpha1.IsReservedTopicName(name)), "name %q: %v", name, err)
 	})
