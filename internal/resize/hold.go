@@ -44,6 +44,8 @@ const (
 	ReasonReadBack          Reason = "ReadBack"
 	ReasonRouteBehind       Reason = "RouteBehind"
 	ReasonRouteAge          Reason = "RouteAge"
+	ReasonSettling          Reason = "Settling"
+	ReasonLateWindow        Reason = "LateWindow"
 	ReasonStillGrowing      Reason = "StillGrowing"
 	ReasonLatePending       Reason = "LatePending"
 	ReasonDispatchBehind    Reason = "DispatchBehind"

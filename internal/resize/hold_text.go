@@ -28,7 +28,7 @@ func (h Hold) Short() string {
 		return s
 	case ReasonStillGrowing:
 		return fmt.Sprintf("%s still growing", who)
-	case ReasonRouteAge, ReasonReaders, ReasonInvisible, ReasonLatePending:
+	case ReasonRouteAge, ReasonReaders, ReasonSettling, ReasonInvisible, ReasonLatePending:
 		if h.Wait > 0 {
 			return fmt.Sprintf("%s, about %s", h.short(), roughly(h.Wait))
 		}
@@ -40,8 +40,10 @@ func (h Hold) Short() string {
 
 func (h Hold) short() string {
 	names := map[Reason]string{
-		ReasonRouteAge: "old routes to age", ReasonReaders: "readers to take the new queues",
-		ReasonInvisible: "handed-out messages of " + h.Group, ReasonLatePending: "late messages on " + h.place(),
+		ReasonRouteAge: "old routes to age", ReasonSettling: queues(h.Of) + " to stand still",
+		ReasonLateWindow: "late messages until " + clock(h.Until),
+		ReasonReaders:    "readers to take the new queues",
+		ReasonInvisible:  "handed-out messages of " + h.Group, ReasonLatePending: "late messages on " + h.place(),
 		ReasonAwaitingApproval: "approval of " + h.Why, ReasonAdoptedLarger: "an edit or approval: adopted larger",
 		ReasonForeignChange: "a foreign change on " + h.place(), ReasonMasterMissing: "a master of " + h.place(),
 		ReasonNameServersDiffer: "name servers to agree", ReasonNameServerWarmUp: "name server " + h.place() + " to warm up",
@@ -80,6 +82,10 @@ func (h Hold) Long() string {
 		return fmt.Sprintf("broadcast group %s: members that are absent now keep their own offsets; what they have not read cannot be proven", h.Group)
 	case ReasonStillGrowing:
 		return fmt.Sprintf("%s retiring queues have not stood still for %s (%s): some producer still sends there", h.share(), roughly(h.Wait), h.list())
+	case ReasonSettling:
+		return fmt.Sprintf("%s of %d retiring queues must stand still for %s; %s to go", number(h.Count), h.Of, h.Why, roughly(h.Wait))
+	case ReasonLateWindow:
+		return fmt.Sprintf("%s is closed to producers and drained; it keeps the topic for late messages until %s", h.place(), clock(h.Until))
 	case ReasonRouteAge:
 		return fmt.Sprintf("producers may use a route of up to %s ago; %s to go", roughly(time.Duration(h.Count)*time.Second), roughly(h.Wait))
 	case ReasonLatePending:

@@ -88,8 +88,6 @@ type Note struct {
 	Cuts map[string]Cut `json:"cuts,omitempty"`
 	// Leaving are brokers that the topic is being taken from, by name.
 	Leaving map[string]Leaving `json:"leaving,omitempty"`
-	// Groups are the groups that the proof before the last cut followed.
-	Groups []string `json:"groups,omitempty"`
 	// GivenUp is every queue that a waiver gave up in this change.
 	GivenUp []GivenUp `json:"givenUp,omitempty"`
 }
@@ -110,6 +108,8 @@ type Cut struct {
 	Closed time.Time `json:"closed,omitzero"`
 	End    time.Time `json:"end,omitzero"`
 	Keep   time.Time `json:"keep,omitzero"`
+	// Over says that the late window ended with everything proven read.
+	Over bool `json:"over,omitempty"`
 }
 
 // base is the end of the queue before the cut; false when it was not noted.
@@ -139,7 +139,6 @@ func (r Record) clone() Record {
 func (n Note) clone() Note {
 	n.Cuts = maps.Clone(n.Cuts)
 	n.Leaving = maps.Clone(n.Leaving)
-	n.Groups = slices.Clone(n.Groups)
 	n.GivenUp = slices.Clone(n.GivenUp)
 	return n
 }

@@ -1,0 +1,57 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package resize
+
+import (
+	"time"
+
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
+)
+
+// Plan decides the one next step towards the spec, or says what holds it. It
+// is deterministic, keeps nothing, and never changes its arguments. The look
+// must be of the spec's topic; now must come from the clock that stamped it.
+func Plan(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time) Decision {
+	return plan(spec, progress, look, now, skips{})
+}
+
+// skips leaves proofs out. Only tests set one, to show that the model finds
+// the loss that follows.
+type skips struct {
+	moments, fresh, routes, age, still, pending, drain, offline bool
+	dispatch, seeds, lateSeeds, watch, base, process, waivers   bool
+	closed                                                      bool
+}
+
+// plan is Plan with proofs left out. The order of the phases is the order of
+// what matters: the invariant, then what is in danger, then what is wanted.
+func plan(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time, skip skips) Decision {
+	p := newPass(spec, progress, look, now, skip)
+	for _, phase := range []func() bool{
+		p.validSpec,
+		p.usableLook,
+		p.knownWorld,
+		p.refusedKinds,
+		p.repair,
+		p.foreignChange,
+		p.live,
+		p.reopen,
+		p.create,
+		p.addBrokers,
+		p.narrowWrites,
+		p.widenReads,
+		p.widenWrites,
+		p.openBrokers,
+		p.orderConfig,
+		p.closeBrokers,
+		p.retire,
+		p.rescue,
+		p.watch,
+	} {
+		if phase() {
+			break
+		}
+	}
+	return p.finish()
+}
