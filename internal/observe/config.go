@@ -11,7 +11,6 @@ import (
 // Defaults of [Timings].
 const (
 	DefaultSweep       = 30 * time.Second
-	DefaultAudit       = 300 * time.Second
 	DefaultCallTimeout = 30 * time.Second
 )
 
@@ -31,6 +30,10 @@ type Config struct {
 	// HeartbeatCluster is the RocketMQ cluster that topic is in; ClusterName if
 	// empty.
 	HeartbeatCluster string
+	// KnownBrokers are broker names seen before this process started, as status
+	// records them: one that does not register is unknown, not gone. They are
+	// read once, at the start.
+	KnownBrokers []string
 	// Timings are the intervals of this cluster.
 	Timings Timings
 	// Revision stands for what is behind Connect: two configs that differ only
@@ -45,19 +48,14 @@ type Config struct {
 type Timings struct {
 	// Sweep is the time from one sweep to the next; DefaultSweep if zero.
 	Sweep time.Duration
-	// Audit is the age at which the route of a topic at rest and the members of
-	// a group are due to be asked again; DefaultAudit if zero.
-	Audit time.Duration
-	// CallTimeout bounds one reading call; DefaultCallTimeout if zero.
+	// CallTimeout bounds one reading call, which never gets more than 10 s;
+	// DefaultCallTimeout if zero.
 	CallTimeout time.Duration
 }
 
 func (t Timings) withDefaults() Timings {
 	if t.Sweep <= 0 {
 		t.Sweep = DefaultSweep
-	}
-	if t.Audit <= 0 {
-		t.Audit = DefaultAudit
 	}
 	if t.CallTimeout <= 0 {
 		t.CallTimeout = DefaultCallTimeout

@@ -12,12 +12,12 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// names is a resolver that tests change as they go.
-type names map[string][]string
+// dnsNames is a resolver that tests change as they go.
+type dnsNames map[string][]string
 
 var errNoSuchHost = errors.New("no such host")
 
-func (n names) LookupHost(_ context.Context, host string) ([]string, error) {
+func (n dnsNames) LookupHost(_ context.Context, host string) ([]string, error) {
 	if a, ok := n[host]; ok {
 		return a, nil
 	}
@@ -41,7 +41,7 @@ func askable(servers []serverAddress) (ok, missing []string) {
 
 func TestO20_AddressesAreResolvedAtEveryUse(t *testing.T) {
 	g := NewWithT(t)
-	dns := names{"mq": {"10.0.0.2", "10.0.0.1"}, "solo": {"10.1.0.1"}}
+	dns := dnsNames{"mq": {"10.0.0.2", "10.0.0.1"}, "solo": {"10.1.0.1"}}
 	clock := &manualClock{time.Unix(1000, 0)}
 	b := newAddressBook(dns, clock.now)
 
@@ -59,7 +59,7 @@ func TestO20_AddressesAreResolvedAtEveryUse(t *testing.T) {
 
 func TestO19_APartialAddressListIsNoticed(t *testing.T) {
 	g := NewWithT(t)
-	dns := names{"mq": {"10.0.0.1", "10.0.0.2"}}
+	dns := dnsNames{"mq": {"10.0.0.1", "10.0.0.2"}}
 	clock := &manualClock{time.Unix(1000, 0)}
 	b := newAddressBook(dns, clock.now)
 	b.resolve(t.Context(), []string{"mq:9876"})
@@ -89,7 +89,7 @@ func TestO19_APartialAddressListIsNoticed(t *testing.T) {
 
 func TestO19_APartialListEndsWhenAsManyAreBack(t *testing.T) {
 	g := NewWithT(t)
-	dns := names{"mq": {"10.0.0.1", "10.0.0.2", "10.0.0.3"}}
+	dns := dnsNames{"mq": {"10.0.0.1", "10.0.0.2", "10.0.0.3"}}
 	clock := &manualClock{time.Unix(1000, 0)}
 	b := newAddressBook(dns, clock.now)
 	b.resolve(t.Context(), []string{"mq:9876"})
@@ -104,7 +104,7 @@ func TestO19_APartialListEndsWhenAsManyAreBack(t *testing.T) {
 
 func TestResolve_NamesThatLeadNowhere(t *testing.T) {
 	g := NewWithT(t)
-	b := newAddressBook(names{"empty": {}, "odd": {"not-an-address"}}, time.Now)
+	b := newAddressBook(dnsNames{"empty": {}, "odd": {"not-an-address"}}, time.Now)
 	for _, entry := range []string{"nowhere:9876", "empty:9876", "odd:9876"} {
 		servers := b.resolve(t.Context(), []string{entry})
 		g.Expect(servers).To(HaveLen(1))
@@ -118,7 +118,7 @@ func TestResolve_NamesThatLeadNowhere(t *testing.T) {
 
 func TestResolve_OneAddressOfTwoEntriesAndTwoFamilies(t *testing.T) {
 	g := NewWithT(t)
-	b := newAddressBook(names{"both": {"fd00::1", "10.0.0.1"}, "six": {"fd00::2", "fd00::2"}}, time.Now)
+	b := newAddressBook(dnsNames{"both": {"fd00::1", "10.0.0.1"}, "six": {"fd00::2", "fd00::2"}}, time.Now)
 	ok, _ := askable(b.resolve(t.Context(), []string{"10.0.0.1:9876", "both:9876", "six:9876"}))
 	g.Expect(ok).To(Equal([]string{"10.0.0.1:9876", "[fd00::2]:9876"}))
 }

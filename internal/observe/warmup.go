@@ -86,6 +86,20 @@ func (w *warmUps) judge(ns *snapshot.NameServer, brokers map[string]snapshot.Bro
 	return unrouted
 }
 
+// long reports, as "name server/broker", where the topic that bears a broker's
+// name has been missing for longer than a start explains.
+func (w *warmUps) long(brokers map[string]snapshot.Broker) map[string]struct{} {
+	out := map[string]struct{}{}
+	for address, missing := range w.since {
+		for broker := range brokers {
+			if first, ok := missing[broker]; ok && w.now().Sub(first) > warmUpMemory {
+				out[address+"/"+broker] = struct{}{}
+			}
+		}
+	}
+	return out
+}
+
 // keep forgets name servers that are no longer asked.
 func (w *warmUps) keep(servers []snapshot.NameServer) {
 	for address := range w.since {

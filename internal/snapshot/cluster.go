@@ -107,6 +107,9 @@ type Settings struct {
 	TimerOutsideWheel, TransOutsideTopic bool
 	// Permission is brokerPermission.
 	Permission Perm
+	// NameServers are those the broker registers with, host:port as it has them;
+	// empty when its configuration does not say.
+	NameServers []string
 }
 
 // Proxy is one proxy's remoting port.

@@ -13,6 +13,8 @@ const (
 	AuthFailed Trouble = "AuthFailed"
 	// WrongEndpoint: the port speaks gRPC, HTTP or TLS (case P07).
 	WrongEndpoint Trouble = "WrongEndpoint"
+	// Untrusted: TLS comes to nothing because a certificate is not accepted.
+	Untrusted Trouble = "Untrusted"
 	// Unresolvable: a host name leads to no address.
 	Unresolvable Trouble = "Unresolvable"
 	// AddressesMissing: a host name leads to fewer addresses than a moment
@@ -40,6 +42,9 @@ const (
 	// WrongIdentity: another broker answers at the advertised address (rule
 	// R03).
 	WrongIdentity Trouble = "WrongIdentity"
+	// TopicsUnrouted: a name server has lacked topics of a broker for longer
+	// than a start explains; clients that ask it do not find them.
+	TopicsUnrouted Trouble = "TopicsUnrouted"
 	// ProxyUnreachable: a proxy does not answer, so gRPC members are unknown.
 	ProxyUnreachable Trouble = "ProxyUnreachable"
 	// Undecodable: an answer was malformed, too large or half.

@@ -1,0 +1,263 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstep-dev/lockstep/internal/rocketmq"
+	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
+)
+
+// brokerPass is what one pass asks one broker, in this order:
+//
+//	26, 28  who answers (rule R03)
+//	43      committed offsets, before the ends: a message that slips in between
+//	        makes a queue look unread, never drained (rule R01)
+//	28      dispatch and delay progress, before the ends (rule R04)
+//	61, 30  timers, and the end of the half messages (rule R15)
+//	351/21  how many queues there are to ask about
+//	30, 31  the ends of all of them, retired ones included
+//	351/21  the topic config
+//	...     routes, groups and members
+//	26, 28  that it is still the same process
+//
+// 31 leaves an empty queue object on the broker for an id that was never used
+// (rocketmq.md 3.20), so it is asked only for a queue whose end is above 0: that
+// one exists. 202 would give all bounds at once, but not those of retired ids
+// beyond both counts, and it creates objects for all ids below.
+type brokerPass struct {
+	*pass
+	broker snapshot.Broker
+	// why says why nothing is known of the broker; empty when it answered.
+	why     string
+	address string
+	who     rocketmq.Identity
+	whoAt   snapshot.Origin
+
+	committed snapshot.Fact[rocketmq.CommittedOffsets]
+	runtime   snapshot.Fact[snapshot.Runtime]
+	timers    snapshot.Fact[map[string]int64]
+	halfEnd   snapshot.Fact[int64]
+	table     snapshot.Fact[map[string]snapshot.TopicConfig]
+	topics    map[string]*topicPart
+}
+
+// topicPart is one topic on one broker.
+type topicPart struct {
+	before snapshot.Fact[snapshot.StoredTopic]
+	queues snapshot.Fact[map[int]snapshot.QueueOffsets]
+	config snapshot.Fact[snapshot.StoredTopic]
+}
+
+// singleReads is up to how many topics are read one by one; more are read by
+// one call for the broker's whole table.
+const singleReads = 16
+
+func (b *brokerPass) ask() {
+	address, ok := b.broker.Master.Get()
+	if !ok {
+		b.why = b.broker.Master.Why()
+		return
+	}
+	b.address = address
+	who, origin, err := b.identify(b.ctx, b.broker.Name, address)
+	if err != nil {
+		b.why = brokerFailed(b.broker.Name, address, err).Sentence
+		return
+	}
+	b.who, b.whoAt = who, origin
+	b.committed = fact(b.pass, address, who.Process, b.client.AllCommittedOffsets)
+	b.runtime = fact(b.pass, address, who.Process, b.client.Runtime)
+	b.timers = fact(b.pass, address, who.Process, b.client.TimerMetrics)
+	b.halfEnd = fact(b.pass, address, who.Process, func(ctx context.Context, addr string) (int64, error) {
+		return b.client.MaxOffset(ctx, addr, names.HalfTopic, 0)
+	})
+	b.topics = map[string]*topicPart{}
+	before := b.configs()
+	for _, topic := range b.order {
+		b.topics[topic] = &topicPart{before: before[topic]}
+		b.topics[topic].queues = b.offsets(topic, before[topic])
+	}
+	after := b.configs()
+	for _, topic := range b.order {
+		part := b.topics[topic]
+		part.config = after[topic]
+		part.queues = covering(part, b.topicsAsked(topic, part.before))
+	}
+}
+
+// configs reads the topics' configs as they are now.
+func (b *brokerPass) configs() map[string]snapshot.Fact[snapshot.StoredTopic] {
+	out := map[string]snapshot.Fact[snapshot.StoredTopic]{}
+	if !rocketmq.CapabilityOf(b.who.Runtime.Version).SingleTopicRead || len(b.order) > singleReads {
+		table := fact(b.pass, b.address, b.who.Process, b.client.AllTopicConfigs)
+		for _, topic := range b.order {
+			out[topic] = snapshot.Map(table, func(t rocketmq.TopicTable) snapshot.StoredTopic {
+				config, present := t.Topics[topic]
+				return snapshot.StoredTopic{Present: present, Config: config}
+			})
+		}
+		return out
+	}
+	for _, topic := range b.order {
+		out[topic] = fact(b.pass, b.address, b.who.Process, func(ctx context.Context, addr string) (snapshot.StoredTopic, error) {
+			return b.client.TopicConfig(ctx, addr, topic)
+		})
+	}
+	return out
+}
+
+// topicsAsked is how many queue ids of the topic are asked for.
+func (b *brokerPass) topicsAsked(topic string, before snapshot.Fact[snapshot.StoredTopic]) int {
+	stored, _ := before.Get()
+	return max(b.pass.topics[topic].Queues, stored.Config.Highest())
+}
+
+// offsets asks for the bounds of all queues of a topic. A topic that the broker
+// does not have is not asked for: the asking itself could bring queues back
+// (case P14).
+func (b *brokerPass) offsets(topic string, before snapshot.Fact[snapshot.StoredTopic]) snapshot.Fact[map[int]snapshot.QueueOffsets] {
+	stored, known := before.Get()
+	switch n := b.topicsAsked(topic, before); {
+	case !known:
+		return snapshot.Unknown[map[int]snapshot.QueueOffsets](before.Why())
+	case !stored.Present:
+		return snapshot.Known(map[int]snapshot.QueueOffsets{}, b.origin(b.who.Process))
+	case n > rocketmq.MaxQueues:
+		return snapshot.Unknown[map[int]snapshot.QueueOffsets](fmt.Sprintf(
+			"%s has %d queues of the topic; at most %d are asked for", b.broker.Name, n, rocketmq.MaxQueues))
+	default:
+		return fact(b.pass, b.address, b.who.Process, func(ctx context.Context, addr string) (map[int]snapshot.QueueOffsets, error) {
+			return b.bounds(ctx, addr, topic, n)
+		})
+	}
+}
+
+func (b *brokerPass) bounds(ctx context.Context, addr, topic string, n int) (map[int]snapshot.QueueOffsets, error) {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = i
+	}
+	ends, err := b.client.MaxOffsets(ctx, addr, topic, ids)
+	if err != nil {
+		return nil, err
+	}
+	var used []int
+	for _, id := range ids {
+		if ends[id] > 0 {
+			used = append(used, id)
+		}
+	}
+	lows, err := b.lows(ctx, addr, topic, used)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int]snapshot.QueueOffsets, n)
+	for id, end := range ends {
+		// What came and expired after the end was read is not in this sample.
+		out[id] = snapshot.QueueOffsets{Min: min(lows[id], end), Max: end}
+	}
+	return out, nil
+}
+
+// lows asks for the lowest offset of each of the queues; all of them or an
+// error.
+func (b *brokerPass) lows(ctx context.Context, addr, topic string, ids []int) (map[int]int64, error) {
+	offsets, errs := make([]int64, len(ids)), make([]error, len(ids))
+	forEach(maxPerBroker, ids, func(i, id int) {
+		offsets[i], errs[i] = b.client.MinOffset(ctx, addr, topic, id)
+	})
+	out := map[int]int64{}
+	for i, id := range ids {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		out[id] = offsets[i]
+	}
+	return out, nil
+}
+
+// covering is the queues' fact if it covers what the config shows now.
+func covering(part *topicPart, asked int) snapshot.Fact[map[int]snapshot.QueueOffsets] {
+	stored, known := part.config.Get()
+	if !part.queues.IsKnown() || !known || stored.Config.Highest() <= asked {
+		return part.queues
+	}
+	return snapshot.Unknown[map[int]snapshot.QueueOffsets](fmt.Sprintf(
+		"the topic grew to %d queues while %d were asked for", stored.Config.Highest(), asked))
+}
+
+// confirm asks again who answers. Facts of two processes are no look.
+func (b *brokerPass) confirm() {
+	if b.why != "" {
+		return
+	}
+	who, _, err := b.identify(b.ctx, b.broker.Name, b.address)
+	switch {
+	case err != nil:
+		b.why = brokerFailed(b.broker.Name, b.address, err).Sentence
+	case !who.Process.Same(b.who.Process):
+		b.why = fmt.Sprintf("%s was started again during the look", b.broker.Name)
+	}
+}
+
+// on is what the pass found of a topic on the broker.
+func (b *brokerPass) on(topic string) snapshot.TopicOnBroker {
+	t := snapshot.TopicOnBroker{Broker: b.broker.Name, Master: b.broker.Master}
+	if b.why != "" {
+		t.Config = snapshot.Unknown[snapshot.StoredTopic](b.why)
+		t.Queues = snapshot.Unknown[map[int]snapshot.QueueOffsets](b.why)
+		t.Committed = snapshot.Unknown[map[string]map[int]int64](b.why)
+		t.Pulled = snapshot.Unknown[map[string]struct{}](b.why)
+		t.Pending = snapshot.Unknown[snapshot.Pending](b.why)
+		t.Runtime = snapshot.Unknown[snapshot.Runtime](b.why)
+		t.Settings = snapshot.Unknown[snapshot.Settings](b.why)
+		return t
+	}
+	part := b.topics[topic]
+	t.Config, t.Queues = part.config, part.queues
+	t.Runtime = b.runtime
+	t.Settings = snapshot.Known(b.who.Settings, b.whoAt)
+	t.Committed = snapshot.Map(b.committed, func(all rocketmq.CommittedOffsets) map[string]map[int]int64 {
+		return usersOf(all.Committed[topic], b.scope())
+	})
+	t.Pulled = snapshot.Map(b.committed, func(all rocketmq.CommittedOffsets) map[string]struct{} {
+		return pulledOnly(all, topic, b.scope())
+	})
+	t.Pending = b.pending(topic)
+	return t
+}
+
+func (p *pass) scope() names.Scope {
+	return names.Scope{Cluster: p.cfg.ClusterName, HeartbeatTopic: p.cfg.HeartbeatTopic}
+}
+
+// usersOf are the groups that are not RocketMQ's own: those never hold a drain
+// (rule R07).
+func usersOf[V any](groups map[string]V, scope names.Scope) map[string]V {
+	out := map[string]V{}
+	for group, v := range groups {
+		if names.ReservedGroup(group, scope) == "" {
+			out[group] = v
+		}
+	}
+	return out
+}
+
+// pulledOnly are the groups with a pull offset, or a light queue's offset, and
+// no committed one: readers that cannot be followed (rule R07).
+func pulledOnly(all rocketmq.CommittedOffsets, topic string, scope names.Scope) map[string]struct{} {
+	out := map[string]struct{}{}
+	for _, table := range []rocketmq.GroupOffsets{all.Pulled, all.Light} {
+		for group := range usersOf(table[topic], scope) {
+			if _, commits := all.Committed[topic][group]; !commits {
+				out[group] = struct{}{}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"fmt"
+
+	"github.com/lockstep-dev/lockstep/internal/rocketmq"
+	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
+)
+
+// pending is what may still land on queues of the topic (rocketmq.md 4.4): the
+// delay levels, which mix all topics, from 28; the topic's messages in the timer
+// wheel from 61; and the half messages, which are the end of their topic less
+// the offset up to which the broker has settled them. All of it was asked before
+// the ends of the queues, and it is as old as its oldest part. It shows what is
+// seen, and proves nothing (rule R15): where timers or halves are kept outside
+// these sources, Settings says so.
+func (b *brokerPass) pending(topic string) snapshot.Fact[snapshot.Pending] {
+	committed, known := b.committed.Get()
+	if !known {
+		return snapshot.Unknown[snapshot.Pending](b.committed.Why())
+	}
+	runtime, known := b.runtime.Get()
+	if !known {
+		return snapshot.Unknown[snapshot.Pending](b.runtime.Why())
+	}
+	timers, known := b.timers.Get()
+	if !known {
+		return snapshot.Unknown[snapshot.Pending](b.timers.Why())
+	}
+	end, known := b.halfEnd.Get()
+	if !known {
+		return snapshot.Unknown[snapshot.Pending](b.halfEnd.Why())
+	}
+	halves := end - settled(committed)
+	if halves < 0 {
+		// The offset was read first, so it cannot have been passed in between.
+		return snapshot.Unknown[snapshot.Pending](fmt.Sprintf(
+			"%s counts %d more half messages settled than it has", b.broker.Name, -halves))
+	}
+	return snapshot.Known(snapshot.Pending{
+		Delay:        runtime.Delay,
+		Timers:       timers[topic],
+		TimersBehind: max(0, runtime.TimerReadBehind) + max(0, runtime.TimerOffsetBehind),
+		Halves:       halves,
+	}, b.committed.Origin())
+}
+
+// settled is how many half messages the broker has settled.
+func settled(all rocketmq.CommittedOffsets) int64 {
+	return all.Committed[names.HalfTopic][names.TransactionGroup][0]
+}
