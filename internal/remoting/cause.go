@@ -6,7 +6,6 @@ package remoting
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -83,8 +82,6 @@ func handshakeError(life context.Context, err error) *Error {
 		return &Error{Kind: Canceled, Err: ErrClientClosed}
 	}
 	switch {
-	case isCertificateError(err):
-		return &Error{Kind: Untrusted, Err: err}
 	case isRecordError(err):
 		return &Error{Kind: WrongEndpoint, Err: saying("the peer does not speak TLS on this port", err)}
 	case isTimeout(err):
@@ -101,7 +98,7 @@ func (c *conn) readError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	if _, ok := errors.AsType[tls.AlertError](err); ok {
+	if isAlert(err) {
 		return &Error{Kind: Untrusted, Err: saying("the peer refused the TLS connection, probably for want of a client certificate", err)}
 	}
 	c.mu.Lock()
@@ -132,11 +129,11 @@ func isTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || (errors.As(err, &t) && t.Timeout())
 }
 
-func isCertificateError(err error) bool {
-	var verify *tls.CertificateVerificationError
-	var alert tls.AlertError
-	var host x509.HostnameError
-	return errors.As(err, &verify) || errors.As(err, &alert) || errors.As(err, &host)
+// isAlert reports whether the peer ended TLS with an alert; the type that says
+// so is not exported.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
 }
 
 func isRecordError(err error) bool {
