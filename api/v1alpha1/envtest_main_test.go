@@ -150,3 +150,8 @@ func kubectl(t *testing.T, stdin string, arguments ...string) (string, error) {
 	out, err := command.CombinedOutput()
 	return string(out), err
 }
+
+// joinLines undoes the line breaks and indents that kubectl adds.
+func joinLines(text string) string {
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -6,7 +6,6 @@
 package v1alpha1_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -49,7 +48,7 @@ func manifest(t *testing.T, namespace, base, patch string) *unstructured.Unstruc
 	merged, err := jsonpatch.MergePatch(baseJSON, patchJSON)
 	g.Expect(err).NotTo(HaveOccurred())
 	object := &unstructured.Unstructured{}
-	g.Expect(json.Unmarshal(merged, &object.Object)).To(Succeed())
+	g.Expect(object.UnmarshalJSON(merged)).To(Succeed())
 	object.SetNamespace(namespace)
 	return object
 }
