@@ -117,6 +117,9 @@ func startAll(ctx context.Context, servers []*Server) error {
 // layout names every server, gives it ports and writes its configuration.
 func (c *Cluster) layout() error {
 	c.releasePorts()
+	if err := c.writeCertificate(); err != nil {
+		return err
+	}
 	c.NameServers, c.Brokers, c.Proxies = nil, nil, nil
 	o := c.options
 	for i := range o.NameServers {

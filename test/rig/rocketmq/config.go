@@ -69,6 +69,9 @@ func (o Options) brokerProperties(s *Server, nameServers string) map[string]stri
 		"autoCreateTopicEnable":      "false",
 		"enablePropertyFilter":       "true",
 	}
+	if !o.is4() {
+		maps.Copy(properties, quietProperties())
+	}
 	if s.BrokerID > 0 {
 		properties["brokerRole"] = "SLAVE"
 	}
@@ -79,6 +82,25 @@ func (o Options) brokerProperties(s *Server, nameServers string) map[string]stri
 	return properties
 }
 
+// quietProperties keep an idle 5.x broker from using a quarter of a processor,
+// and a whole one at its start and after its first transaction.
+func quietProperties() map[string]string {
+	return map[string]string{
+		// The flush compares all 37 MiB of the timer wheel byte by byte, by default
+		// every second. After a crash, timer messages delivered since the last flush
+		// are delivered again.
+		"timerFlushIntervalMs": "20000",
+		// The service that writes transaction metrics spins until its first interval
+		// is over, by default 10 s.
+		"transactionMetricFlushInterval": "500",
+		// The service that marks transactions as done never sleeps again once its
+		// interval has passed after a mark (3 s by default). So: write each mark at
+		// once (a size of more than 1 byte) and let the interval be long.
+		"transactionOpMsgMaxSize":    "1",
+		"transactionOpBatchInterval": "3600000",
+	}
+}
+
 // proxyConfig is the JSON of rocketmq.md 9.5.
 func (o Options) proxyConfig(s *Server, nameServers string) ([]byte, error) {
 	config := map[string]any{
@@ -86,6 +108,9 @@ func (o Options) proxyConfig(s *Server, nameServers string) ([]byte, error) {
 		"proxyMode":           "CLUSTER",
 		"namesrvAddr":         nameServers,
 		"localServeAddr":      loopback,
+		"tlsTestModeEnable":   false,
+		"tlsKeyPath":          s.cluster.keyFile(),
+		"tlsCertPath":         s.cluster.CertificateFile(),
 		"grpcServerPort":      s.ports.grpc(),
 		"remotingListenPort":  s.ports.remoting(),
 	}

@@ -65,6 +65,7 @@ func (c *Cluster) javaArgs(s *Server) []string {
 		"-Drocketmq.broker.diskSpaceWarningLevelRatio=0.99",
 		"-Drocketmq.broker.diskSpaceCleanForciblyRatio=0.98",
 	)
+	args = append(args, c.tlsFlags()...)
 	args = append(args, c.options.JVMFlags[s.Kind]...)
 	args = append(args, "-cp", filepath.Join(c.lib, "*"), mainClass(s.Kind))
 	switch s.Kind {
