@@ -24,6 +24,8 @@ type rule struct {
 func rules() []rule {
 	const one = remoting.RespSystemError
 	return []rule{
+		// A 4.9 broker in its first second, before its statistics have a sample.
+		{remoting.ReqGetBrokerRuntimeInfo, one, "NoSuchElementException", remoting.Busy},
 		{remoting.ReqGetConsumerListByGroup, one, "no consumer for this group", remoting.NotFound},
 		{remoting.ReqGetConsumerRunningInfo, one, "not online", remoting.NotFound},
 		{remoting.ReqGetConsumerRunningInfo, one, "too low to", remoting.Unsupported},

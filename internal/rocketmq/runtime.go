@@ -23,14 +23,22 @@ func (c *Client) Runtime(ctx context.Context, addr string) (snapshot.Runtime, er
 }
 
 func (c *Client) runtime(ctx context.Context, addr string) (snapshot.Runtime, uint64, error) {
-	r, generation, err := read(ctx, c, addr, remoting.ReqGetBrokerRuntimeInfo, nil, decodeRuntime)
-	if err == nil {
-		c.versions.learn(addr, metVersion{version: r.Version, generation: generation})
+	const code = remoting.ReqGetBrokerRuntimeInfo
+	reply, generation, err := c.call(ctx, addr, code, nil, nil)
+	if err != nil {
+		return snapshot.Runtime{}, generation, err
 	}
-	return r, generation, err
+	r, err := decodeRuntime(reply.Body, reply.Version)
+	if err != nil {
+		return snapshot.Runtime{}, generation, malformed(addr, code, err)
+	}
+	c.versions.learn(addr, metVersion{version: r.Version, generation: generation})
+	return r, generation, nil
 }
 
-func decodeRuntime(body []byte) (snapshot.Runtime, error) {
+// decodeRuntime reads the table of call 28. Brokers from 5.5 no longer put their
+// version's ordinal in it; the header of every reply has it as well.
+func decodeRuntime(body []byte, version int) (snapshot.Runtime, error) {
 	var wire struct {
 		Table map[string]string `json:"table" fastjson:"required"`
 	}
@@ -39,7 +47,7 @@ func decodeRuntime(body []byte) (snapshot.Runtime, error) {
 	}
 	t := table{values: wire.Table}
 	r := snapshot.Runtime{
-		Version:           int(t.number("brokerVersion")),
+		Version:           version,
 		VersionText:       t.text("brokerVersionDesc"),
 		Booted:            time.UnixMilli(t.number("bootTimestamp")),
 		DispatchBehind:    t.number("dispatchBehindBytes"),
@@ -47,6 +55,12 @@ func decodeRuntime(body []byte) (snapshot.Runtime, error) {
 		TimerOffsetBehind: t.optional("timerOffsetBehind"),
 	}
 	r.Delay = t.delay()
+	if ordinal := t.optional("brokerVersion"); ordinal != 0 {
+		r.Version = int(ordinal)
+	}
+	if r.Version <= 0 {
+		t.fail(missing("the broker's version"))
+	}
 	return r, t.err
 }
 
