@@ -88,6 +88,10 @@ func (c *conn) onIdle() {
 		return
 	}
 	wait := c.opts.IdleTimeout
+	if c.opaque == 0 {
+		// Whoever had it dialled is about to use it.
+		wait = max(wait, c.opts.DialTimeout)
+	}
 	if len(c.pending) == 0 {
 		wait -= time.Since(c.lastUse)
 	}

@@ -329,9 +329,19 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	for range cap(failures) {
 		g.Expect(<-failures).To(MatchError(Closed))
 	}
-	ctx := withTimeout(t, 20*time.Millisecond)
-	_, err := c.Invoke(ctx, addr, &Command{Code: 17, Body: make([]byte, 15<<20)})
+
+	c = newTestClient(t, Options{WriteTimeout: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	held := make(chan error)
+	go func() {
+		_, err := c.Invoke(ctx, addr, &Command{Code: ReqUpdateAndCreateTopicList, Body: make([]byte, 15<<20)})
+		held <- err
+	}()
+	g.Eventually(func() uint64 { return c.Generation(addr) }).ShouldNot(BeZero())
+	_, err := c.Invoke(withTimeout(t, 50*time.Millisecond), addr, &Command{Code: 17})
 	g.Expect(err).To(MatchError(Timeout), "a call is not held up by a write that is")
+	cancel()
+	g.Expect(<-held).To(MatchError(Canceled), "nor is the call whose write it is")
 }
 
 // TestP07_LastWordsAreHeard has a peer that answers HTTP before it has read the

@@ -6,7 +6,10 @@ package remoting
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -130,7 +133,10 @@ func TestPeerThatHangsUpAtOnce(t *testing.T) {
 // TestP07_RealHTTP2Server calls a server of golang.org/x/net/http2.
 func TestP07_RealHTTP2Server(t *testing.T) {
 	g := NewWithT(t)
-	addr := startRaw(t, func(nc net.Conn) { (&http2.Server{}).ServeConn(nc, &http2.ServeConnOpts{}) })
+	addr := startRaw(t, func(nc net.Conn) { 
+		quiet := &http.Server{ErrorLog: log.New(io.Discard, "", 0)}
+		(&http2.Server{}).ServeConn(nc, &http2.ServeConnOpts{BaseConfig: quiet})
+	})
 	_, err := newTestClient(t, Options{}).Invoke(withTimeout(t, 10*time.Second), addr, &Command{Code: ReqGetBrokerClusterInfo})
 	g.Expect(err).To(MatchError(WrongEndpoint))
 	g.Expect(err.Error()).To(ContainSubstring("gRPC"))
