@@ -48,6 +48,7 @@ func (b *Broker) json(d dataVersion) jObject {
 type Broker struct {
 	*node
 	name    string // the broker name
+	cluster string // the RocketMQ cluster it belongs to
 	id      int64  // 0 is the master
 	version Version
 
@@ -62,6 +63,7 @@ type Broker struct {
 	pulled        map[string]map[int]int64
 	offsetVersion dataVersion
 	modes         map[string]map[string]RequestMode
+	static        map[string]bool // topics with a logical queue mapping
 	settings      map[string]string
 	store         *store
 	// tables that do not
@@ -75,7 +77,7 @@ type Broker struct {
 	nextSync      time.Time
 }
 
-func newBroker(c *Cluster, name string, id int64) (*Broker, error) {
+func newBroker(c *Cluster, name, cluster string, id int64) (*Broker, error) {
 	label := name
 	if id > 0 {
 		label = fmt.Sprintf("%s/%d", name, id)
@@ -85,10 +87,10 @@ func newBroker(c *Cluster, name string, id int64) (*Broker, error) {
 		return nil, err
 	}
 	b := &Broker{
-		node: n, name: name, id: id, version: c.opts.Version,
+		node: n, name: name, cluster: cluster, id: id, version: c.opts.Version,
 		topics: map[string]*TopicConfig{}, groups: map[string]*GroupConfig{},
 		offsets: map[string]map[int]int64{}, pulled: map[string]map[int]int64{},
-		modes: map[string]map[string]RequestMode{}, store: newStore(),
+		modes: map[string]map[string]RequestMode{}, static: map[string]bool{}, store: newStore(),
 	}
 	if v := c.opts.BrokerVersions[name]; v != 0 {
 		b.version = v

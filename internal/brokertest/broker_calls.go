@@ -52,6 +52,10 @@ func (b *Broker) handleCommon(rq *request) (r *reply, done bool) {
 		return b.config(), true
 	case codeRuntime:
 		return b.runtime(), true
+	case codeUpdateConfig:
+		return b.updateConfig(rq), true
+	case codeResetOffset:
+		return b.resetOffset(rq), true
 	case codeDelayOffsets:
 		return b.delayOffsets(), true
 	case codeSystemTopics:

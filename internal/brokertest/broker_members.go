@@ -255,10 +255,7 @@ func (b *Broker) setRequestMode(rq *request) *reply {
 	case b.findGroup(body.ConsumerGroup) == nil:
 		return answer(groupNotExist, "subscription group does not exist")
 	}
-	if b.modes[body.Topic] == nil {
-		b.modes[body.Topic] = map[string]RequestMode{}
-	}
-	b.modes[body.Topic][body.ConsumerGroup] = RequestMode{Mode: body.Mode, ShareQueueNum: body.PopShareQueuNum}
+	b.putMode(body.Topic, body.ConsumerGroup, RequestMode{Mode: body.Mode, ShareQueueNum: body.PopShareQueuNum})
 	return ok(nil)
 }
 

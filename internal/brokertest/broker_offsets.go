@@ -107,15 +107,7 @@ func (b *Broker) searchOffset(rq *request) *reply {
 	if err != nil {
 		return answer(systemError, "java.lang.NullPointerException: timestamp")
 	}
-	q := b.store.get(topic, id)
-	if q == nil {
-		return offsetReply(0)
-	}
-	at := q.min
-	for at < q.max() && q.at(at).Stored.UnixMilli() < since {
-		at++
-	}
-	return offsetReply(at)
+	return offsetReply(b.store.since(topic, id, max(0, since)))
 }
 
 // queryOffset is call 14 (rocketmq.md 3.20).

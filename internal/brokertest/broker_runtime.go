@@ -16,7 +16,7 @@ import (
 func (b *Broker) defaultSettings() map[string]string {
 	s := map[string]string{
 		"brokerName": b.name, "brokerId": strconv.FormatInt(b.id, 10),
-		"brokerClusterName": b.c.opts.ClusterName, "brokerPermission": "6",
+		"brokerClusterName": b.cluster, "brokerPermission": "6",
 		"brokerIP1": "127.0.0.1", "listenPort": b.addr[strings.LastIndexByte(b.addr, ':')+1:],
 		"autoCreateTopicEnable": "true", "autoCreateSubscriptionGroup": "true",
 		"defaultTopicQueueNums": "8", "fileReservedTime": "72", "aclEnable": "false",
@@ -66,6 +66,16 @@ func (b *Broker) SetSetting(key, value string) {
 		b.topicVersion.next(b.c.now())
 		b.registerAll()
 	}
+}
+
+// updateConfig is call 25: any key is taken.
+func (b *Broker) updateConfig(rq *request) *reply {
+	for _, line := range strings.Split(rq.Body, "\n") {
+		if k, v, found := strings.Cut(line, "="); found {
+			b.settings[strings.TrimSpace(k)] = strings.TrimSpace(v)
+		}
+	}
+	return ok(nil)
 }
 
 // config is call 26: Java properties as text.

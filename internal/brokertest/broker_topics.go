@@ -261,7 +261,11 @@ func (b *Broker) allTopics() *reply {
 	body := jObject{"dataVersion": b.json(b.topicVersion), "topicConfigTable": table}
 	if b.version.five() {
 		body["mappingDataVersion"] = b.json(dataVersion{timestamp: b.topicVersion.timestamp})
-		body["topicQueueMappingDetailMap"] = jObject{}
+		mapped := jObject{}
+		for name := range b.static {
+			mapped[name] = jObject{"topic": name, "bname": b.name, "totalQueues": 1, "epoch": int64(1), "scope": "__global__"}
+		}
+		body["topicQueueMappingDetailMap"] = mapped
 		body["topicQueueMappingInfoMap"] = jObject{}
 	}
 	r := ok(fastjson(body))

@@ -28,21 +28,23 @@ type Cluster struct {
 	clock clock.Clock
 	done  chan struct{} // closed by Stop
 
-	mu        sync.Mutex
-	stopped   bool
-	ns        []*NameServer
-	brokers   []*Broker // masters and slaves
-	proxies   []*Proxy
-	rec       Recorder
-	faults    []*Injected
-	watched   map[string]bool
-	history   []Change
-	violated  []string
-	ledger    []*Message
-	members   []*Member
-	virtual   time.Time // the moment being settled, if any
-	nextID    int64     // of messages
-	nextPort  int       // of members' made-up addresses
+	mu       sync.Mutex
+	stopped  bool
+	ns       []*NameServer
+	brokers  []*Broker // masters and slaves
+	proxies  []*Proxy
+	rec      Recorder
+	faults   []*Injected
+	watched  map[string]bool
+	history  []Change
+	violated []string
+	ledger   []*Message
+	members  []*Member
+	grpc     []*GRPCMember
+	inflight []*Popped
+	virtual  time.Time // the moment being settled, if any
+	nextID   int64     // of messages
+	nextPort int       // of members' made-up addresses
 }
 
 // Start builds a cluster and stops it when the test ends.
@@ -82,7 +84,7 @@ func (c *Cluster) build() error {
 		}
 	}
 	for i := range c.opts.Brokers {
-		if _, err := c.addBroker("broker-" + string(rune('a'+i))); err != nil {
+		if _, err := c.addBroker("broker-"+string(rune('a'+i)), c.opts.ClusterName); err != nil {
 			return err
 		}
 	}
@@ -94,10 +96,10 @@ func (c *Cluster) build() error {
 	return nil
 }
 
-func (c *Cluster) addBroker(name string) (*Broker, error) {
+func (c *Cluster) addBroker(name, cluster string) (*Broker, error) {
 	var master *Broker
 	for id := range int64(c.opts.Slaves) + 1 {
-		b, err := newBroker(c, name, id)
+		b, err := newBroker(c, name, cluster, id)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +116,15 @@ func (c *Cluster) addBroker(name string) (*Broker, error) {
 
 // AddBroker adds a broker name to the running cluster, with slaves as the
 // others have.
-func (c *Cluster) AddBroker(name string) (*Broker, error) { return c.addBroker(name) }
+func (c *Cluster) AddBroker(name string) (*Broker, error) {
+	return c.addBroker(name, c.opts.ClusterName)
+}
+
+// AddForeignBroker adds a broker of another RocketMQ cluster that registers
+// with the same name servers (case A17).
+func (c *Cluster) AddForeignBroker(name, cluster string) (*Broker, error) {
+	return c.addBroker(name, cluster)
+}
 
 // Stop closes every port and connection and waits until nothing of the cluster
 // runs. It may be called more than once.
@@ -126,10 +136,13 @@ func (c *Cluster) Stop() {
 	}
 	c.stopped = true
 	close(c.done)
-	nodes := c.nodes()
+	nodes, proxies := c.nodes(), c.proxies
 	c.mu.Unlock()
 	for _, n := range nodes {
 		n.close()
+	}
+	for _, p := range proxies {
+		p.grpc.close()
 	}
 }
 
@@ -247,11 +260,12 @@ func (c *Cluster) BrokerNames() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// masters lists the masters, ordered by name. The caller holds mu.
+// masters lists the masters of the cluster itself, in the order in which they
+// were added. The caller holds mu.
 func (c *Cluster) masters() []*Broker {
 	var m []*Broker
 	for _, b := range c.brokers {
-		if b.id == 0 {
+		if b.id == 0 && b.cluster == c.opts.ClusterName {
 			m = append(m, b)
 		}
 	}

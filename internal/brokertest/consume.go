@@ -65,14 +65,8 @@ func (c *Cluster) consumeQueue(group string, p queuePlace, n int, all bool) []*M
 	var got []*Message
 	high := b.store.max(p.topic, p.id)
 	for at < high && (all || len(got) < n) {
-		m := b.store.get(p.topic, p.id).at(at)
+		got = c.handle(got, b.store.get(p.topic, p.id).at(at), group, filter)
 		at++
-		if !filter.wants(m.Tag) {
-			m.filtered[group] = true
-			continue
-		}
-		m.delivered[group]++
-		got = append(got, m)
 	}
 	delete(b.resets[offsetKey(p.topic, group)], p.id)
 	b.commit(group, p.topic, p.id, at)

@@ -23,11 +23,16 @@ func (c *Cluster) Messages(topic string) []*Message {
 	return out
 }
 
-// Deliveries is how often a message was delivered to a group.
+// Deliveries is how often a message was handled by a group, itself or as the
+// copy that came back after a failed delivery.
 func (c *Cluster) Deliveries(m *Message, group string) int {
 	c.enter()
 	defer c.mu.Unlock()
-	return m.delivered[group]
+	n := 0
+	for ; m != nil; m = m.carried[group] {
+		n += m.delivered[group]
+	}
+	return n
 }
 
 // Loss is a message that a group did not get and cannot get any more, as
@@ -64,6 +69,12 @@ func (c *Cluster) Lost(topic string, groups ...string) []Loss {
 func (c *Cluster) whyLost(m *Message, group string) string {
 	if m.delivered[group] > 0 || m.filtered[group] {
 		return ""
+	}
+	if carrier, is := m.carried[group]; is {
+		if carrier == nil || carrier.Stored.IsZero() {
+			return "" // in flight, or waiting for its delay
+		}
+		return c.whyLost(carrier, group)
 	}
 	b := c.replica(m.Broker, 0)
 	t := b.topics[m.Topic]

@@ -163,11 +163,19 @@ func (c *Cluster) expireMembers(now time.Time) {
 // considerMembers offers the next heartbeat of every living member.
 func (c *Cluster) considerMembers(now time.Time, consider func(time.Time, func())) {
 	for _, m := range c.members {
-		if m.alive {
-			consider(m.nextBeat, func() {
-				m.beat()
-				m.nextBeat = nextAfter(m.nextBeat, heartbeatPeriod, now)
-			})
+		if !m.alive {
+			continue
+		}
+		consider(m.nextBeat, func() {
+			m.beat()
+			m.nextBeat = nextAfter(m.nextBeat, heartbeatPeriod, now)
+		})
+		consider(m.nextPersist, func() {
+			m.persist()
+			m.nextPersist = nextAfter(m.nextPersist, persistPeriod, now)
+		})
+		if len(m.resets) > 0 {
+			consider(m.resets[0].at, m.doReset)
 		}
 	}
 }
@@ -209,12 +217,16 @@ type MemberSpec struct {
 // Member is a consumer that lives inside the cluster, without a socket. It
 // sends heartbeats as the clock moves.
 type Member struct {
-	c         *Cluster
-	spec      MemberSpec
-	started   time.Time
-	alive     bool
-	nextBeat  time.Time
-	positions map[queuePlace]int64 // of a broadcast member
+	c        *Cluster
+	spec     MemberSpec
+	started  time.Time
+	alive    bool
+	nextBeat time.Time
+	// positions are what the client holds itself: all of a broadcast member's,
+	// those not yet committed of a clustering one.
+	positions   map[queuePlace]int64
+	nextPersist time.Time
+	resets      []clientReset // what brokers told it to reset (4.9)
 }
 
 // queuePlace names a queue in the cluster.
@@ -248,7 +260,7 @@ func (c *Cluster) Join(spec MemberSpec) *Member {
 	}
 	spec.Subscriptions = maps.Clone(spec.Subscriptions)
 	m := &Member{c: c, spec: spec, started: c.now(), alive: true, positions: map[queuePlace]int64{}}
-	m.nextBeat = c.now().Add(heartbeatPeriod)
+	m.nextBeat, m.nextPersist = c.now().Add(heartbeatPeriod), c.now().Add(persistPeriod)
 	c.members = append(c.members, m)
 	m.beat()
 	return m
@@ -332,6 +344,7 @@ func (m *Member) Subscribe(topic, expression string) {
 func (m *Member) Leave() {
 	m.c.enter()
 	defer m.c.mu.Unlock()
+	m.persist()
 	m.alive = false
 	for _, b := range m.c.brokers {
 		b.forgetConnections(func(k *connection) bool { return k.member == m })

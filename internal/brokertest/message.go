@@ -38,6 +38,9 @@ type Message struct {
 	// passed over it. Guarded by the cluster's mu.
 	delivered map[string]int
 	filtered  map[string]bool
+	// carried is, by group, the copy that brings the message back after a
+	// failed or unacknowledged delivery; nil while it is still in flight.
+	carried map[string]*Message
 }
 
 // String names the message and where it is.

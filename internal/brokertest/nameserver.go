@@ -156,7 +156,7 @@ func (s *NameServer) register(b *Broker, table []*TopicConfig) map[string]string
 	v, now := s.c.opts.Version, s.c.now()
 	d := s.brokers[b.name]
 	if d == nil {
-		d = &nsBroker{cluster: s.c.opts.ClusterName, addrs: map[int64]string{}}
+		d = &nsBroker{cluster: b.cluster, addrs: map[int64]string{}}
 		s.brokers[b.name] = d
 	}
 	for id, addr := range d.addrs {

@@ -41,6 +41,7 @@ type node struct {
 	mu     sync.Mutex // guards what follows
 	ln     net.Listener
 	conns  map[*clientConn]struct{}
+	life   int // counts the times the port was shut
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -105,6 +106,7 @@ func (n *node) accept(ln net.Listener) {
 			_ = conn.Close()
 			continue
 		}
+		cc.life = n.life
 		n.conns[cc] = struct{}{}
 		n.wg.Go(cc.serve)
 		n.mu.Unlock()
@@ -116,6 +118,7 @@ func (n *node) accept(ln net.Listener) {
 func (n *node) shut() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.life++
 	if n.ln != nil {
 		_ = n.ln.Close()
 		n.ln = nil
@@ -146,10 +149,11 @@ func (n *node) close() {
 	}
 }
 
-func (n *node) open() bool {
+// current reports whether the connection belongs to the node's present life.
+func (n *node) current(cc *clientConn) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.ln != nil
+	return n.life == cc.life
 }
 
 // Addr is where the node listens; it stays the same across restarts.
@@ -181,3 +185,15 @@ func (n *node) Resume() {
 
 // Disconnect closes the node's connections, as a network that drops them does.
 func (n *node) Disconnect() { n.disconnect() }
+
+// Refuse makes connections to a running node be refused, as a firewall does;
+// the node itself goes on: a broker still registers.
+func (n *node) Refuse(on bool) error {
+	n.c.enter()
+	defer n.c.mu.Unlock()
+	n.shut()
+	if on {
+		return nil
+	}
+	return n.listen()
+}

@@ -40,6 +40,7 @@ type clientConn struct {
 	n    *node
 	conn net.Conn
 	addr string
+	life int // the node's, when it was accepted
 
 	wmu sync.Mutex // orders writes
 
@@ -81,7 +82,7 @@ func (cc *clientConn) gone() {
 func (cc *clientConn) process(cmd *wireCommand) {
 	n, c := cc.n, cc.n.c
 	c.enter()
-	for n.hung {
+	if n.hung || !n.current(cc) {
 		c.mu.Unlock()
 		return // a stopped process answers nobody
 	}
@@ -95,6 +96,10 @@ func (cc *clientConn) process(cmd *wireCommand) {
 				return
 			}
 			c.enter()
+			if !n.current(cc) {
+				c.mu.Unlock()
+				return
+			}
 		}
 	}
 	rep := c.execute(rq, f)
@@ -175,6 +180,17 @@ func (cc *clientConn) deliver(cmd *wireCommand) {
 	cc.mu.Unlock()
 	if ch != nil {
 		ch <- cmd
+	}
+}
+
+// tell sends a one-way request of the server to the client.
+func (cc *clientConn) tell(code int, ext map[string]string, body []byte) {
+	const oneway = 2
+	cmd := &wireCommand{
+		Code: code, Language: "JAVA", Version: int(cc.n.c.opts.Version), Flag: oneway, ExtFields: ext, Body: body,
+	}
+	if frame, err := remoting.AppendCommand(nil, cmd); err == nil {
+		cc.write(frame)
 	}
 }
 

@@ -15,6 +15,9 @@ func (c *Cluster) settle() {
 		s.expire(now)
 	}
 	c.expireMembers(now)
+	for _, p := range c.proxies {
+		p.expire(now)
+	}
 }
 
 // settleOne does the earliest thing that is due and reports whether there was
@@ -45,6 +48,8 @@ func (c *Cluster) settleOne(now time.Time) bool {
 		}
 	}
 	c.considerMembers(now, consider)
+	c.considerGRPC(now, consider)
+	c.considerInflight(consider)
 	if at.After(now) {
 		return false
 	}

@@ -85,7 +85,7 @@ func (b *Broker) put(m *Message) *Message {
 	if !b.systemTopic(m.Topic) {
 		b.c.ledger = append(b.c.ledger, m)
 	}
-	if s.hold {
+	if s.hold && !b.systemTopic(m.Topic) {
 		m.Offset = -1
 		s.pending = append(s.pending, m)
 		return m
@@ -105,7 +105,7 @@ func (s *store) destroy(topic string) {
 	maps.DeleteFunc(s.queues, func(k queueKey, _ *queue) bool { return k.topic == topic })
 }
 
-// HoldDispatch keeps what is stored from now on out of the queues: max offsets
+// HoldDispatch keeps what is stored from now on out of users' queues: max offsets
 // do not show it and nobody can read it, while call 28 reports the bytes as
 // dispatchBehindBytes (rule R04). Off lets all of it through.
 func (b *Broker) HoldDispatch(on bool) {

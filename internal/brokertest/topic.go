@@ -74,7 +74,7 @@ const (
 
 // builtInTopics are the topics of a new broker.
 func (b *Broker) builtInTopics() []TopicConfig {
-	cluster := b.c.opts.ClusterName
+	cluster := b.cluster
 	mk := func(name string, queues, perm int) TopicConfig {
 		return TopicConfig{Name: name, Read: queues, Write: queues, Perm: perm, FilterType: "SINGLE_TAG"}
 	}
@@ -95,10 +95,10 @@ func (b *Broker) systemTopics() []string {
 	names := []string{
 		topicTemplate, topicSchedule, "BenchmarkTest", topicHalf, "RMQ_SYS_TRACE_TOPIC", topicOpHalf,
 		"TRANS_CHECK_MAX_TIME_TOPIC", "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT",
-		b.c.opts.ClusterName, b.name, b.c.opts.ClusterName + "_REPLY_TOPIC",
+		b.cluster, b.name, b.cluster + "_REPLY_TOPIC",
 	}
 	if b.version.five() {
-		names = append(names, "CHECKPOINT_TOPIC", topicTimer, "rmq_sys_REVIVE_LOG_"+b.c.opts.ClusterName,
+		names = append(names, "CHECKPOINT_TOPIC", topicTimer, "rmq_sys_REVIVE_LOG_"+b.cluster,
 			"rmq_sys_SYNC_BROKER_MEMBER_"+b.name)
 	}
 	if b.version.since540() {
