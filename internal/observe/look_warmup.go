@@ -26,7 +26,7 @@ func (p *pass) warmUp() map[string]string {
 	for _, ns := range p.seen.servers {
 		masters, _ := ns.Masters.Get()
 		for broker := range masters {
-			if out[ns.Address] == "" && p.brokers != nil && !p.longUnrouted(ns.Address, broker) {
+			if out[ns.Address] == "" && !p.longUnrouted(ns.Address, broker) {
 				questions = append(questions, question{ns.Address, broker})
 			}
 		}

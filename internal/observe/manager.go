@@ -53,7 +53,7 @@ type Manager struct {
 type running struct {
 	observer *Observer
 	stop     context.CancelFunc // nil before it was launched
-	done     chan struct{} // closed when its goroutine has ended
+	done     chan struct{}      // closed when its goroutine has ended
 }
 
 // NewManager makes a manager without observers.

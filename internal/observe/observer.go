@@ -73,13 +73,6 @@ func newObserver(id ID, cfg Config, hub *Hub, opts Options) (*Observer, error) {
 	return o, nil
 }
 
-// Client is the client of this cluster, for whoever acts on it. It is closed
-// when the observer stops.
-func (o *Observer) Client() *rocketmq.Client { return o.client }
-
-// ClusterName is the RocketMQ cluster name that is observed.
-func (o *Observer) ClusterName() string { return o.cfg.ClusterName }
-
 // Cluster is what the last sweep saw. It is never nil; before the first sweep
 // it has Seq 0 and knows nothing. Nobody may change it.
 func (o *Observer) Cluster() *snapshot.Cluster {

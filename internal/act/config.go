@@ -1,0 +1,112 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-dev/lockstep/internal/remoting"
+	"github.com/lockstep-dev/lockstep/internal/rocketmq"
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
+)
+
+// write is one config write on one master.
+type write struct {
+	master rocketmq.Master
+	topic  string
+	// process is whose answers the write rests on; zero where there were none.
+	process snapshot.Process
+	// change turns what the broker has into what it should have, or refuses with
+	// an error.
+	change func(current snapshot.StoredTopic) (snapshot.TopicConfig, error)
+	until  deadline
+}
+
+// Result is what came of a change on one broker.
+type Result struct {
+	// Shown is the broker's own config, read after the change.
+	Shown snapshot.Fact[snapshot.StoredTopic]
+	// Sent says that a request may have been carried out; false when the broker
+	// already had what was wanted, or when the act was refused.
+	Sent bool
+	// Err is nil when the broker shows what was wanted.
+	Err error
+}
+
+// put writes one config as its only writer and reads it back.
+func (a *Actor) put(ctx context.Context, w write) Result {
+	leave, err := a.writers.enter(ctx, place{w.master.Name, w.topic})
+	if err != nil {
+		return refused(err)
+	}
+	defer leave()
+	who, err := a.meet(ctx, w.master, w.process)
+	if err != nil {
+		return refused(err)
+	}
+	done, err := a.send(withCheck(ctx, w.until.check), w)
+	if err != nil && !done.Sent {
+		return refused(err)
+	}
+	return a.readBack(ctx, who, w, done, err)
+}
+
+func refused(err error) Result {
+	return Result{Shown: snapshot.Unknown[snapshot.StoredTopic](err.Error()), Err: err}
+}
+
+// meet asks the peer who it is, and refuses any but the master that was meant
+// and the process whose answers the decision rests on.
+func (a *Actor) meet(ctx context.Context, at rocketmq.Master, expect snapshot.Process) (rocketmq.Identity, error) {
+	who, err := read(ctx, func(ctx context.Context) (rocketmq.Identity, error) { return a.client.Identify(ctx, at.Addr) })
+	if err != nil {
+		return rocketmq.Identity{}, fmt.Errorf("%s: who answers is not known, nothing was sent: %w", at.Name, err)
+	}
+	if p := who.Process; p.Name != at.Name || p.Cluster != at.Cluster || p.BrokerID != 0 {
+		return rocketmq.Identity{}, &rocketmq.IdentityError{Want: at, Got: p}
+	}
+	if expect != (snapshot.Process{}) && !expect.Same(who.Process) {
+		return rocketmq.Identity{}, &ProcessError{Broker: at.Name, Expect: expect, Found: who.Process}
+	}
+	return who, nil
+}
+
+// send lets the client read, compare and write in one chain. It gets the long
+// timeout of a topic write: a broker answers when all its name servers have, or
+// after 24 s when one of them hangs.
+func (a *Actor) send(ctx context.Context, w write) (rocketmq.TopicChange, error) {
+	ctx, cancel := context.WithTimeout(ctx, rocketmq.TopicWriteTimeout)
+	defer cancel()
+	return a.client.CreateOrUpdateTopic(ctx, w.master, w.topic, w.change)
+}
+
+// readBack compares what the broker has now with what was wanted. How the
+// sending ended does not matter for that: a timeout may have worked, and a
+// success may be lost (live 8).
+func (a *Actor) readBack(ctx context.Context, who rocketmq.Identity, w write, done rocketmq.TopicChange, failed error) Result {
+	r := Result{Sent: done.Sent}
+	origin := snapshot.Origin{Sent: a.clock.Now(), From: who.Process}
+	stored, err := read(ctx, func(ctx context.Context) (snapshot.StoredTopic, error) {
+		return a.client.TopicConfig(ctx, w.master.Addr, w.topic)
+	})
+	if err != nil {
+		r.Err = &UnconfirmedError{Broker: w.master.Name, Topic: w.topic, Sent: failed, Read: err}
+		r.Shown = snapshot.Unknown[snapshot.StoredTopic](r.Err.Error())
+		return r
+	}
+	r.Shown = snapshot.Known(stored, origin)
+	if !stored.Present || !stored.Config.Equal(done.Wanted) {
+		r.Err = &NotStoredError{
+			Broker: w.master.Name, Topic: w.topic, Err: failed,
+			Sent: describe(snapshot.StoredTopic{Present: true, Config: done.Wanted}), Found: describe(stored),
+		}
+	}
+	return r
+}
+
+// denied reports whether an error is about credentials, so that trying others of
+// the same cluster is no use (case O30).
+func denied(err error) bool { return errors.Is(err, remoting.Denied) }
