@@ -61,7 +61,8 @@ func IsAbandoned(object metav1.Object) bool {
 
 // IsDeleteConfirmed reports whether AnnotationConfirmDelete carries the topic's name.
 func (t *Topic) IsDeleteConfirmed() bool {
-	return t.Annotations[AnnotationConfirmDelete] == t.EffectiveName()
+	name := t.EffectiveName()
+	return name != "" && t.Annotations[AnnotationConfirmDelete] == name
 }
 
 // IsApproved reports whether AnnotationApprove carries what the running change waits for. Without a

@@ -13,7 +13,7 @@ type TopicStatus struct {
 	// conditions say in sentences how the topic is. Ready means that what an application needs is in
 	// force; AsDeclared means that nothing at all is left to do. The others are there when they have
 	// something to say: Reconciling, Stalled, Draining, RetiredQueuesWatched, AdoptedLarger, Stranded,
-	// LateMessages, Paused.
+	// LateMessages, Conflict, Paused.
 	//
 	// +optional
 	// +patchMergeKey=type
