@@ -88,7 +88,11 @@ func (p *pass) awaitReaders(stage Stage) bool {
 		return p.hold(stage, holds...)
 	}
 	l := &p.next.Lived
-	l.readers = l.readers.saw(p.look, p.processes(), p.t.MaxGap)
+	of := p.processes()
+	for _, b := range p.brokers {
+		of += fmt.Sprint(b.shown)
+	}
+	l.readers = l.readers.saw(p.look, of, p.t.MaxGap)
 	groups, unknown := p.readers()
 	if unknown != nil {
 		return p.hold(stage, *unknown)

@@ -103,7 +103,7 @@ func (h Hold) Long() string {
 	case ReasonHistory:
 		return fmt.Sprintf("the cut would take away %s that can still be read again (%s); kept until expired, as the spec asks", exactly(h.Count), h.list())
 	case ReasonRetiredWatched:
-		return fmt.Sprintf("%s are watched for late messages until %s", queues(h.Of), clock(h.Until))
+		return fmt.Sprintf("%s retired, watched for late messages until %s", queues(h.Of), clock(h.Until))
 	default:
 		return h.sentence()
 	}

@@ -46,6 +46,9 @@ func (p *pass) live() bool {
 	l := &p.next.Lived
 	fresh := p.look.Seq != l.seq || !p.look.Finished.Equal(l.seen)
 	l.seq, l.seen = p.look.Seq, p.look.Finished
+	if fresh {
+		l.alike = l.alike.saw(p.look, p.processes(), p.t.MaxGap)
+	}
 	for _, b := range p.brokers {
 		low, high := p.spec.Queues, b.shown.Read
 		if b.role == leaving {
@@ -57,10 +60,9 @@ func (p *pass) live() bool {
 	}
 	p.d.Proof.Retiring = len(p.retiring)
 	if len(p.retiring) == 0 {
-		*l = Lived{Barrier: l.Barrier, seq: l.seq, seen: l.seen, at: l.at, readers: l.readers}
+		*l = Lived{Barrier: l.Barrier, seq: l.seq, seen: l.seen, at: l.at, readers: l.readers, alike: l.alike}
 		return false
 	}
-	l.readers = window{}
 	if fresh {
 		p.settle(l)
 		p.stand(l)
@@ -80,14 +82,10 @@ func (p *pass) settle(l *Lived) {
 		}
 	}
 	if !p.settled {
-		l.settled, l.marks = window{}, nil
+		l.settled = window{}
 		return
 	}
-	since := l.settled.since
 	l.settled = l.settled.saw(p.look, fmt.Sprintf("%d %s", p.spec.Queues, p.processes()), p.t.MaxGap)
-	if !l.settled.since.Equal(since) {
-		l.marks = nil
-	}
 }
 
 // processes names the broker processes that answered; a window is only one

@@ -23,15 +23,14 @@ type Lived struct {
 	at       time.Time // the last now
 	settled  window    // target shown by all brokers and name servers
 	readers  window    // widened reads shown by all name servers
-	clear    window    // looks that saw nothing pending
-	clears   int       // of these, how many were far enough apart
+	alike    window    // the same broker processes answered
+	clears   int       // looks, far enough apart, that saw nothing pending
 	lastOf   time.Time // when the last of these was
 	still    map[QueueRef]stillness
-	marks    map[string]map[int]int64 // schedule ends per broker and level, noted when old routes had aged
-	drained  map[string]window        // POP groups that were drained, by group
-	fresh    time.Time                // when a fresh look was asked for
-	samples  []sample                 // unread totals
-	greatest int64                    // the largest of them in this change
+	drained  map[string]window // POP groups that were drained, by group
+	fresh    time.Time         // when a fresh look was asked for
+	samples  []sample          // unread totals
+	greatest int64             // the largest of them in this change
 }
 
 // window is a span of time in which every look of the running process showed
@@ -78,7 +77,6 @@ type sample struct {
 func (l Lived) clone() Lived {
 	l.still = maps.Clone(l.still)
 	l.drained = maps.Clone(l.drained)
-	l.marks = maps.Clone(l.marks) // the inner maps are replaced, never changed
 	l.samples = slices.Clone(l.samples)
 	return l
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
 // clear counts the looks that saw nothing pending, far enough apart (rule
@@ -16,9 +18,6 @@ func (p *pass) clear(l *Lived) {
 	if p.aged() <= 0 {
 		l.clears = 0
 		return
-	}
-	if l.marks == nil {
-		p.mark(l)
 	}
 	switch {
 	case len(p.pending()) > 0:
@@ -30,42 +29,27 @@ func (p *pass) clear(l *Lived) {
 	}
 }
 
-// mark notes how far the schedule of each delay level reaches once old routes
-// have aged. All topics of a broker share it, so it may never be level; but
-// whatever was stamped with a retiring id lies before the mark.
-func (p *pass) mark(l *Lived) {
-	marks := map[string]map[int]int64{}
-	for _, b := range p.brokers {
-		seen, known := b.seen.Pending.Get()
-		if b.role == undeclared || !b.shown.Present {
-			continue
-		}
-		if !known {
-			return
-		}
-		marks[b.name] = map[int]int64{}
-		for level, progress := range seen.Delay {
-			marks[b.name][level] = progress.Max
-		}
-	}
-	l.marks = marks
-}
-
-// pending says what is still seen that may land on retiring queues. A promise
-// of the longest delay, lived through since old routes aged, stands in for
-// what cannot be seen or never ends; nothing here shortens the watch.
+// pending says what is still seen that may land on retiring queues. All topics
+// of a broker share its delay levels and half messages, so they may never be
+// empty; having lived through a whole late window since old routes aged stands
+// in for that, and for what cannot be seen. Nothing here shortens the watch.
 func (p *pass) pending() []Hold {
 	if p.skip.pending {
 		return nil
 	}
-	outlived := p.spec.LongestDelay > 0 && p.aged() > p.spec.LongestDelay
 	var holds []Hold
 	for _, b := range p.brokers {
-		if b.role == undeclared || !b.shown.Present || outlived {
+		if b.role == undeclared || !b.shown.Present {
 			continue
 		}
 		at := func(r Reason, n int64, why string) {
 			holds = append(holds, Hold{Reason: r, Broker: b.name, Queue: NoQueue, Count: n, Why: why})
+		}
+		wait := func(n int64, why string) {
+			if n > 0 {
+				at(ReasonLatePending, n, why)
+				holds[len(holds)-1].Wait = p.lateWindow(b, b.settings()) - p.aged()
+			}
 		}
 		seen, known := b.seen.Pending.Get()
 		settings, set := b.seen.Settings.Get()
@@ -83,29 +67,25 @@ func (p *pass) pending() []Hold {
 		case !p.skip.process && !origin.From.Same(b.process):
 			at(ReasonUnknown, 0, "another process than the one that gave the config told of late messages")
 			continue
+		case p.aged() > p.lateWindow(b, settings):
+			continue
 		case settings.TimerOutsideWheel || settings.TransOutsideTopic:
-			at(ReasonPendingNotVisible, 0, "keeps timers or half messages where they cannot be counted (timerRocksDBEnable, transRocksDBEnable); set spec.resize.longestDelaySeconds to wait them out instead")
+			at(ReasonPendingNotVisible, 0, "keeps timers or half messages where they cannot be counted (timerRocksDBEnable, transRocksDBEnable); they are waited out instead, at the latest for the longest delay")
 			continue
 		}
 		for _, level := range slices.Sorted(maps.Keys(seen.Delay)) {
-			progress := seen.Delay[level]
-			end := progress.Max
-			if mark, noted := p.next.Lived.marks[b.name][level]; noted {
-				end = min(end, mark)
-			}
-			if left := end - progress.Delivered; left > 0 {
-				at(ReasonLatePending, left, fmt.Sprintf("%s delayed at level %d are not delivered yet", exactly(left), level))
-			}
+			left := seen.Left(level)
+			wait(left, fmt.Sprintf("%s delayed at level %d are not delivered yet", exactly(left), level))
 		}
-		if seen.TimersBehind > 0 {
-			at(ReasonLatePending, seen.TimersBehind, "the timer wheel is behind in reading")
-		}
-		if seen.Timers > 0 {
-			at(ReasonLatePending, seen.Timers, fmt.Sprintf("%s of the topic wait in the timer wheel", exactly(seen.Timers)))
-		}
-		if seen.Halves > 0 {
-			at(ReasonLatePending, seen.Halves, fmt.Sprintf("%s are half committed", exactly(seen.Halves)))
-		}
+		wait(seen.TimersBehind, "the timer wheel is behind in reading")
+		wait(seen.Timers, fmt.Sprintf("%s of the topic wait in the timer wheel", exactly(seen.Timers)))
+		wait(seen.Halves, fmt.Sprintf("%s are half committed", exactly(seen.Halves)))
 	}
 	return holds
+}
+
+// settings are the broker's own; zero while they are not known.
+func (b *broker) settings() snapshot.Settings {
+	s, _ := b.seen.Settings.Get()
+	return s
 }

@@ -111,6 +111,8 @@ func (p *pass) leavingWindows() {
 
 // endWatch ends late windows that are over with everything proven read in a
 // look begun after their end, and drops the cut when retention has passed too.
+// A broker that was down at the end may deliver late what fell due meanwhile,
+// so its process must have been seen at work for a while.
 func (p *pass) endWatch(refs []QueueRef, d drainage) {
 	watched := map[string]bool{}
 	for _, ref := range refs {
@@ -121,7 +123,8 @@ func (p *pass) endWatch(refs []QueueRef, d drainage) {
 			continue
 		}
 		proven := p.skip.watch || watched[name] && len(d.other) == 0
-		if !c.Over && proven && !p.look.Started.Before(c.End) {
+		atWork := p.next.Lived.alike.span() >= min(p.t.Still, p.t.WatchEvery)
+		if !c.Over && proven && atWork && !p.look.Started.Before(c.End) {
 			c.Over = true
 			p.next.Note.Cuts[name] = c
 		}

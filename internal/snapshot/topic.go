@@ -73,6 +73,10 @@ type QueueOffsets struct{ Min, Max int64 }
 type Pending struct {
 	// Delay is the schedule progress by level, of all topics of the broker.
 	Delay map[int]Progress
+	// Own is how many pending messages of a level are stamped with this topic,
+	// for levels whose schedule queue was read in full (rule R42). A level that
+	// is not in Own is not attributed: all of it may be this topic's.
+	Own map[int]int64
 	// Timers is the number of messages of this topic in the timer wheel.
 	Timers int64
 	// TimersBehind is not zero while the wheel has not read all it must.
@@ -83,12 +87,20 @@ type Pending struct {
 
 // Zero reports whether nothing is seen pending.
 func (p Pending) Zero() bool {
-	for _, l := range p.Delay {
-		if l.Delivered < l.Max {
+	for level := range p.Delay {
+		if p.Left(level) > 0 {
 			return false
 		}
 	}
 	return p.Timers == 0 && p.TimersBehind == 0 && p.Halves == 0
+}
+
+// Left is how many messages of a level may still be delivered to the topic.
+func (p Pending) Left(level int) int64 {
+	if own, attributed := p.Own[level]; attributed {
+		return own
+	}
+	return max(0, p.Delay[level].Max-p.Delay[level].Delivered)
 }
 
 // Route is a topic's route as one name server has it (call 105).

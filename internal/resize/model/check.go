@@ -1,0 +1,147 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"time"
+)
+
+// Check says what is wrong with the world now: the invariant of counts, and a
+// message that a group is owed and that is neither on a readable queue nor on
+// a watched one, or that the group has passed by. Empty when all is well.
+func (w *World) Check(watched func(broker string, queue int) bool) string {
+	if w.Lost != "" {
+		return w.Lost
+	}
+	for i := range w.Brokers {
+		b := &w.Brokers[i]
+		if b.Present && (b.Write < 1 || b.Read < b.Write) {
+			return fmt.Sprintf("%s has read %d, write %d", b.Name, b.Read, b.Write)
+		}
+		for q := range b.Queues {
+			for at, m := range b.Queues[q].Messages {
+				for g := range w.Groups {
+					if !w.owed(g, m) {
+						continue
+					}
+					if next := w.position(g, i, q); next != None && at < next {
+						w.lose(g, i, q, at, "was passed by")
+						return w.Lost
+					}
+					if q >= b.Read && !watched(b.Name, q) {
+						w.lose(g, i, q, at, "lies where nobody reads or watches")
+						return w.Lost
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// owed reports whether the group still has to get the message. Groups that
+// were given up, and broadcast groups, whose offsets no broker has, are judged
+// at the cut only.
+func (w *World) owed(group int, m Message) bool {
+	g := &w.Groups[group]
+	return !g.GivenUp && g.Kind != Broadcast && m.Read&(1<<group) == 0
+}
+
+// position is from where the group goes on; None when nothing says.
+func (w *World) position(group, broker, queue int) int {
+	g := &w.Groups[group]
+	if at := g.Local[broker][queue]; at != None {
+		return at
+	}
+	return g.Committed[broker][queue]
+}
+
+func (w *World) skipped(group, broker, queue, from, to int) {
+	for at := from; at < to; at++ {
+		if w.owed(group, w.Brokers[broker].Queues[queue].Messages[at]) {
+			w.lose(group, broker, queue, at, "was skipped: the group had no entry and started at the end")
+		}
+	}
+}
+
+func (w *World) lose(group, broker, queue, at int, how string) {
+	if w.Lost == "" {
+		w.Lost = fmt.Sprintf("message %d of %s/%d for %s %s", at, w.Brokers[broker].Name, queue, w.Groups[group].Name, how)
+	}
+}
+
+// SeeLarger notes when a broker or a route shows more than the target.
+func (w *World) SeeLarger() {
+	for i := range w.Brokers {
+		larger := w.Brokers[i].Present && w.Brokers[i].Write > w.Target
+		for _, n := range w.NameServers {
+			larger = larger || n.Up && n.Routes[i].Present && n.Routes[i].Write > w.Target
+		}
+		if larger {
+			w.Larger = w.Now
+		}
+	}
+}
+
+// Cut says what must have been proven before a broker loses queues.
+type Cut struct {
+	// Age is how old the proof may be when the cut arrives.
+	Age time.Duration
+	// RouteAge and Still are the windows it must have seen.
+	RouteAge, Still time.Duration
+}
+
+// CheckCut says which proof was missing for a narrowing of reads to the given
+// number on one broker, judged by what really happened. Empty when none was.
+func (w *World) CheckCut(broker, to int, c Cut) string {
+	b := &w.Brokers[broker]
+	proven := w.Now.Add(-c.Age)
+	missing := func(what string) string {
+		return fmt.Sprintf("reads of %s cut from %d to %d although %s", b.Name, b.Read, to, what)
+	}
+	if b.Write > to {
+		return missing("writes are wider")
+	}
+	if w.Now.Sub(w.Larger) < c.RouteAge {
+		return missing("old routes may still be used")
+	}
+	if w.Now.Sub(b.Booted) < c.RouteAge+c.Still {
+		return missing("the broker was restarted within the windows")
+	}
+	for q := to; q < b.Read; q++ {
+		for at, m := range b.Queues[q].Messages {
+			if m.Landed.After(proven) {
+				continue // landed after the proof: the watch has to find it
+			}
+			if m.Landed.After(w.Now.Add(-c.Still)) {
+				return missing(fmt.Sprintf("queue %d had not stood still", q))
+			}
+			for g := range w.Groups {
+				if w.unread(g, broker, q, at, m) {
+					return missing(fmt.Sprintf("message %d of queue %d is unread by %s", at, q, w.Groups[g].Name))
+				}
+			}
+		}
+	}
+	for _, l := range b.Late {
+		if l.Queue >= to && !l.Hidden && !l.Since.After(proven) && w.Now.Sub(w.Larger) <= w.LongestDelay {
+			return missing(fmt.Sprintf("a message for queue %d was seen pending", l.Queue))
+		}
+	}
+	return ""
+}
+
+// unread is owed, as judged at a cut: a waived group counts when it is online,
+// a broadcast group while it is.
+func (w *World) unread(group, broker, queue, at int, m Message) bool {
+	g := &w.Groups[group]
+	switch {
+	case g.Kind == Broadcast:
+		return g.Online && g.Local[broker][queue] <= at
+	case g.GivenUp && !g.Online:
+		return false
+	}
+	return m.Read&(1<<group) == 0
+}
