@@ -102,7 +102,7 @@ func (c *conn) readError(err error) *Error {
 		return &Error{Kind: Untrusted, Err: saying("the peer refused the TLS connection, probably for want of a client certificate", err)}
 	}
 	c.mu.Lock()
-	unanswered := !c.secure && c.wrote && c.lastRead.IsZero()
+	unanswered := c.wrote && c.lastRead.IsZero()
 	if c.writeErr != nil && isTimeout(err) {
 		err = c.writeErr
 	}
@@ -110,6 +110,8 @@ func (c *conn) readError(err error) *Error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Error{Kind: Closed, Err: saying("the peer closed the connection in the middle of a frame", err)}
+	case isHangup(err) && unanswered && c.secure:
+		return &Error{Kind: Closed, Err: saying("the peer closed the TLS connection without an answer; is this a gRPC port, or does it want a client certificate?", err)}
 	case isHangup(err) && unanswered:
 		return &Error{Kind: Closed, Err: fmt.Errorf("%w (%w)", ErrTLSRequired, saying(plainText(err), err))}
 	case errors.Is(err, io.EOF):

@@ -133,7 +133,7 @@ func TestPeerThatHangsUpAtOnce(t *testing.T) {
 // TestP07_RealHTTP2Server calls a server of golang.org/x/net/http2.
 func TestP07_RealHTTP2Server(t *testing.T) {
 	g := NewWithT(t)
-	addr := startRaw(t, func(nc net.Conn) { 
+	addr := startRaw(t, func(nc net.Conn) {
 		quiet := &http.Server{ErrorLog: log.New(io.Discard, "", 0)}
 		(&http2.Server{}).ServeConn(nc, &http2.ServeConnOpts{BaseConfig: quiet})
 	})
