@@ -13,8 +13,10 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,11 +31,24 @@ import (
 // startTime bounds the start of the servers on a loaded machine.
 const startTime = 5 * time.Minute
 
+type e2eVersion struct {
+	version string
+	ordinal int
+}
+
+// e2eVersions are the released versions to run, those that the environment
+// variable LOCKSTEP_E2E_VERSIONS names if it is set.
+func e2eVersions() []e2eVersion {
+	all := []e2eVersion{{"4.9.7", 407}, {"5.3.3", 479}, {"5.5.0", 513}}
+	chosen := strings.Fields(os.Getenv("LOCKSTEP_E2E_VERSIONS"))
+	if len(chosen) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(v e2eVersion) bool { return !slices.Contains(chosen, v.version) })
+}
+
 func TestE2E_ReleasedServers(t *testing.T) {
-	for _, tc := range []struct {
-		version string
-		ordinal int
-	}{{"4.9.7", 407}, {"5.3.3", 479}, {"5.5.0", 513}} {
+	for _, tc := range e2eVersions() {
 		t.Run(tc.version, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), startTime)
 			defer cancel()

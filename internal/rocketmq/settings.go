@@ -102,6 +102,9 @@ func delayLevels(text string) ([]time.Duration, error) {
 		}
 		levels = append(levels, d)
 	}
+	if len(levels) == 0 {
+		return nil, errors.New("messageDelayLevel is empty")
+	}
 	return levels, nil
 }
 
