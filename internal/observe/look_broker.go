@@ -37,6 +37,8 @@ type brokerPass struct {
 	address string
 	who     rocketmq.Identity
 	whoAt   snapshot.Origin
+	// at reaches the process that was identified, or nobody.
+	at *rocketmq.Client
 
 	committed snapshot.Fact[rocketmq.CommittedOffsets]
 	runtime   snapshot.Fact[snapshot.Runtime]
@@ -69,12 +71,12 @@ func (b *brokerPass) ask() {
 		b.why = brokerFailed(b.broker.Name, address, err).Sentence
 		return
 	}
-	b.who, b.whoAt = who, origin
-	b.committed = fact(b.pass, address, who.Process, b.client.AllCommittedOffsets)
-	b.runtime = fact(b.pass, address, who.Process, b.client.Runtime)
-	b.timers = fact(b.pass, address, who.Process, b.client.TimerMetrics)
+	b.who, b.whoAt, b.at = who, origin, b.client.On(who.Process)
+	b.committed = fact(b.pass, address, who.Process, b.at.AllCommittedOffsets)
+	b.runtime = fact(b.pass, address, who.Process, b.at.Runtime)
+	b.timers = fact(b.pass, address, who.Process, b.at.TimerMetrics)
 	b.halfEnd = fact(b.pass, address, who.Process, func(ctx context.Context, addr string) (int64, error) {
-		return b.client.MaxOffset(ctx, addr, names.HalfTopic, 0)
+		return b.at.MaxOffset(ctx, addr, names.HalfTopic, 0)
 	})
 	b.topics = map[string]*topicPart{}
 	before := b.configs()
@@ -94,7 +96,7 @@ func (b *brokerPass) ask() {
 func (b *brokerPass) configs() map[string]snapshot.Fact[snapshot.StoredTopic] {
 	out := map[string]snapshot.Fact[snapshot.StoredTopic]{}
 	if !rocketmq.CapabilityOf(b.who.Runtime.Version).SingleTopicRead || len(b.order) > singleReads {
-		table := fact(b.pass, b.address, b.who.Process, b.client.AllTopicConfigs)
+		table := fact(b.pass, b.address, b.who.Process, b.at.AllTopicConfigs)
 		for _, topic := range b.order {
 			out[topic] = snapshot.Map(table, func(t rocketmq.TopicTable) snapshot.StoredTopic {
 				config, present := t.Topics[topic]
@@ -105,7 +107,7 @@ func (b *brokerPass) configs() map[string]snapshot.Fact[snapshot.StoredTopic] {
 	}
 	for _, topic := range b.order {
 		out[topic] = fact(b.pass, b.address, b.who.Process, func(ctx context.Context, addr string) (snapshot.StoredTopic, error) {
-			return b.client.TopicConfig(ctx, addr, topic)
+			return b.at.TopicConfig(ctx, addr, topic)
 		})
 	}
 	return out
@@ -142,7 +144,7 @@ func (b *brokerPass) bounds(ctx context.Context, addr, topic string, n int) (map
 	for i := range ids {
 		ids[i] = i
 	}
-	ends, err := b.client.MaxOffsets(ctx, addr, topic, ids)
+	ends, err := b.at.MaxOffsets(ctx, addr, topic, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (b *brokerPass) bounds(ctx context.Context, addr, topic string, n int) (map
 func (b *brokerPass) lows(ctx context.Context, addr, topic string, ids []int) (map[int]int64, error) {
 	offsets, errs := make([]int64, len(ids)), make([]error, len(ids))
 	forEach(maxPerBroker, ids, func(i, id int) {
-		offsets[i], errs[i] = b.client.MinOffset(ctx, addr, topic, id)
+		offsets[i], errs[i] = b.at.MinOffset(ctx, addr, topic, id)
 	})
 	out := map[int]int64{}
 	for i, id := range ids {

@@ -34,6 +34,7 @@ type groupPass struct {
 type groupServer struct {
 	name, address string
 	from          snapshot.Process
+	client        *rocketmq.Client
 	proxy         bool
 	// why says why it cannot be asked.
 	why string
@@ -47,11 +48,11 @@ func (p *pass) groups() *groupPass {
 		reports: map[string]map[string]snapshot.Fact[snapshot.MemberReport]{},
 	}
 	for _, b := range p.brokers {
-		g.servers = append(g.servers, groupServer{name: b.broker.Name, address: b.address, from: b.who.Process, why: b.why})
+		g.servers = append(g.servers, groupServer{name: b.broker.Name, address: b.address, from: b.who.Process, client: b.at, why: b.why})
 	}
 	for _, address := range p.cfg.Proxies {
 		from := snapshot.Process{Address: address, BrokerID: -1}
-		g.servers = append(g.servers, groupServer{name: address, address: address, from: from, proxy: true})
+		g.servers = append(g.servers, groupServer{name: address, address: address, from: from, client: p.client, proxy: true})
 	}
 	wanted := g.wanted()
 	if len(wanted) == 0 {
@@ -110,7 +111,7 @@ func (g *groupPass) everyGroup() map[string]struct{} {
 		case s.why != "":
 			lists[i] = snapshot.Unknown[rocketmq.GroupTable](s.why)
 		default:
-			lists[i] = fact(g.pass, s.address, s.from, g.client.AllGroups)
+			lists[i] = fact(g.pass, s.address, s.from, s.client.AllGroups)
 		}
 	})
 	groups := map[string]struct{}{}
@@ -137,7 +138,7 @@ func (g *groupPass) askModes() {
 		case s.why != "":
 			facts[i] = snapshot.Unknown[map[string]map[string]string](s.why)
 		default:
-			facts[i] = fact(g.pass, s.address, s.from, g.client.MessageRequestModes)
+			facts[i] = fact(g.pass, s.address, s.from, s.client.MessageRequestModes)
 		}
 	})
 	for i, s := range g.servers {
@@ -160,7 +161,7 @@ func (g *groupPass) askMembers(groups []string) {
 				return
 			}
 			answers[i][j] = fact(g.pass, s.address, s.from, func(ctx context.Context, addr string) (snapshot.Membership, error) {
-				return g.client.Members(ctx, addr, group)
+				return s.client.Members(ctx, addr, group)
 			})
 		})
 	})

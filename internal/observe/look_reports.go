@@ -55,7 +55,7 @@ func (g *groupPass) askReports() {
 		facts[i] = fact(g.pass, q.at.address, q.at.from, func(ctx context.Context, addr string) (snapshot.MemberReport, error) {
 			ctx, cancel := context.WithTimeout(ctx, memberTimeout)
 			defer cancel()
-			return g.client.RunningInfo(ctx, addr, q.group, q.client)
+			return q.at.client.RunningInfo(ctx, addr, q.group, q.client)
 		})
 	})
 	for i, q := range questions {

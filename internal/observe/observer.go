@@ -5,6 +5,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 
+	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/rocketmq"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
@@ -177,9 +179,15 @@ func (o *Observer) reading(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, min(o.cfg.Timings.CallTimeout, maxReading))
 }
 
-// call makes one reading call within the call timeout.
+// call makes one reading call within the call timeout. One that met a
+// connection which the server had just closed, as at its restart, is made once
+// more on a new one; a client that is bound to one process fails then.
 func call[T any](ctx context.Context, o *Observer, addr string, ask func(context.Context, string) (T, error)) (T, error) {
 	ctx, cancel := o.reading(ctx)
 	defer cancel()
-	return ask(ctx, addr)
+	v, err := ask(ctx, addr)
+	if errors.Is(err, remoting.Closed) {
+		v, err = ask(ctx, addr)
+	}
+	return v, err
 }

@@ -72,7 +72,7 @@ func (o *Observer) sweepBroker(ctx context.Context, b snapshot.Broker) (snapshot
 	b.Settings = snapshot.Known(who.Settings, origin)
 	b.Runtime = snapshot.Known(who.Runtime, origin)
 	origin = o.origin(who.Process)
-	table, err := call(ctx, o, address, o.client.AllTopicConfigs)
+	table, err := call(ctx, o, address, o.client.On(who.Process).AllTopicConfigs)
 	if err != nil {
 		p := brokerFailed(b.Name, address, err)
 		b.Topics = snapshot.Unknown[map[string]snapshot.TopicConfig](p.Sentence)
