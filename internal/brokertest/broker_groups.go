@@ -78,8 +78,11 @@ func (b *Broker) findGroup(name string) *GroupConfig {
 	if g := b.groups[name]; g != nil {
 		return g
 	}
-	if !b.truth("autoCreateSubscriptionGroup") || strings.TrimSpace(name) == "" ||
-		len(name) > 255 || b.version.checkGroupName(name) != "" {
+	if !b.truth("autoCreateSubscriptionGroup") && !strings.HasPrefix(name, "CID_RMQ_SYS_") {
+		return nil
+	}
+	if b.version.five() && (len(name) > 255 || strings.Trim(name, nameCharacters) != "") ||
+		b.version.checkGroupName(name) != "" {
 		return nil
 	}
 	g := DefaultGroup(name)

@@ -248,6 +248,9 @@ func (b *Broker) consumeQueue(rq *request) *reply {
 	if err1 != nil || err2 != nil {
 		return answer(systemError, "java.lang.NullPointerException: index")
 	}
+	if index < q.min || index >= q.max() {
+		return answer(okay, fmt.Sprintf("Index %d of %d@%s is not exist!", index, id, topic))
+	}
 	list := jList{}
 	for o := max(index, q.min); o < q.max() && int64(len(list)) < count; o++ {
 		m := q.at(o)
@@ -255,6 +258,12 @@ func (b *Broker) consumeQueue(rq *request) *reply {
 			"physicOffset": m.physical, "physicSize": len(m.encode(b.addr)),
 			"tagsCode": int64(javaHash(m.Tag)), "eval": false,
 		})
+	}
+	if group := rq.Args["consumerGroup"]; group != "" && (b.consumers[group] == nil || b.consumers[group].table[topic] == nil) {
+		return ok(fastjson(jObject{
+			"filterData":    fmt.Sprintf("%s@%s is not online!", group, topic),
+			"maxQueueIndex": q.max(), "minQueueIndex": q.min, "queueData": list,
+		}))
 	}
 	return ok(fastjson(jObject{"maxQueueIndex": q.max(), "minQueueIndex": q.min, "queueData": list}))
 }

@@ -200,8 +200,8 @@ func (b *Broker) deleteTopic(rq *request) *reply {
 		return r
 	}
 	name := rq.Args["topic"]
-	if strings.TrimSpace(name) == "" {
-		return answer(b.version.invalid(), "The specified topic is blank.")
+	if why := b.version.checkTopicName(name); why != "" && (!b.version.five() || strings.TrimSpace(name) == "") {
+		return answer(b.version.invalid(), why)
 	}
 	if b.systemTopic(name) {
 		return answer(b.version.invalid(), "The topic["+name+"] is conflict with system topic.")
@@ -220,19 +220,17 @@ func (b *Broker) deleteTopic(rq *request) *reply {
 	return ok(nil)
 }
 
-// dropTopic forgets a topic with its queues; 4.9 leaves the offsets behind.
+// dropTopic forgets a topic with its queues. 4.9 leaves the offsets behind, and
+// removes the queues of every other topic without a config as well.
 func (b *Broker) dropTopic(name, by string) {
-	old := b.topics[name]
-	if old == nil && !b.version.five() {
-		b.store.destroy(name)
-		return
-	}
-	if old != nil {
+	if old := b.topics[name]; old != nil {
 		delete(b.topics, name)
 		b.topicVersion.next(b.c.now())
 		b.noteChange(name, old, nil, by)
 	}
-	b.store.destroy(name)
+	b.store.destroy(func(topic string) bool {
+		return topic == name || !b.version.five() && b.topics[topic] == nil && !b.systemTopic(topic)
+	})
 	if b.version.five() {
 		for _, table := range []map[string]map[int]int64{b.offsets, b.pulled, b.resets} {
 			maps.DeleteFunc(table, func(key string, _ map[int]int64) bool {
@@ -249,7 +247,16 @@ func (b *Broker) topicConfig(rq *request) *reply {
 	if t == nil {
 		return answer(topicNotExist, "No topic in this broker. topic: "+rq.Args["topic"])
 	}
-	return ok(fastjson(b.topicJSON(t)))
+	o := b.topicJSON(t)
+	if b.static[t.Name] && strings.EqualFold(rq.Args["lo"], "true") {
+		o["mappingDetail"] = b.mapping(t.Name)
+	}
+	return ok(fastjson(o))
+}
+
+// mapping is the queue mapping of a static topic.
+func (b *Broker) mapping(topic string) jObject {
+	return jObject{"topic": topic, "bname": b.name, "totalQueues": 1, "epoch": int64(1), "scope": "__global__"}
 }
 
 // allTopics is call 21 (rocketmq.md 3.8).
@@ -263,7 +270,7 @@ func (b *Broker) allTopics() *reply {
 		body["mappingDataVersion"] = b.json(dataVersion{timestamp: b.topicVersion.timestamp})
 		mapped := jObject{}
 		for name := range b.static {
-			mapped[name] = jObject{"topic": name, "bname": b.name, "totalQueues": 1, "epoch": int64(1), "scope": "__global__"}
+			mapped[name] = b.mapping(name)
 		}
 		body["topicQueueMappingDetailMap"] = mapped
 		body["topicQueueMappingInfoMap"] = jObject{}

@@ -100,9 +100,9 @@ func (s *store) dispatch(m *Message) {
 	q.msgs = append(q.msgs, m)
 }
 
-// destroy removes the queues of a topic.
-func (s *store) destroy(topic string) {
-	maps.DeleteFunc(s.queues, func(k queueKey, _ *queue) bool { return k.topic == topic })
+// destroy removes the queues of the topics.
+func (s *store) destroy(of func(topic string) bool) {
+	maps.DeleteFunc(s.queues, func(k queueKey, _ *queue) bool { return of(k.topic) })
 }
 
 // HoldDispatch keeps what is stored from now on out of users' queues: max offsets

@@ -1,0 +1,105 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"strings"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/lockstep-dev/lockstep/internal/remoting"
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
+)
+
+const writeGroup = remoting.ReqUpdateAndCreateSubscriptionGroup
+
+// groups are the groups of broker-a.
+func (s *scene) groups() map[string]snapshot.GroupConfig {
+	s.Helper()
+	all, err := s.client.AllGroups(s.Context(), s.a)
+	s.Expect(err).NotTo(HaveOccurred())
+	return all.Groups
+}
+
+func groupTests() []test {
+	return []test{
+		{"200 creates with defaults; every member left out returns to its default", func(s *scene, name string) {
+			s.ok(s.a, writeGroup, nil, `{"groupName":"`+name+`","retryMaxTimes":3,"consumeEnable":false,"retryQueueNums":2}`)
+			g := s.groups()[name]
+			s.Expect(g.RetryMax).To(Equal(3))
+			s.Expect(g.ConsumeEnable).To(BeFalse())
+			s.ok(s.a, writeGroup, nil, `{"groupName":"`+name+`"}`)
+			s.Expect(s.groups()[name].Equal(snapshot.DefaultGroup(name))).To(BeTrue())
+		}},
+		{"201 lists the built-in groups", func(s *scene, _ string) {
+			for _, g := range []string{"TOOLS_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONSAPI_PULL", "CID_RMQ_SYS_TRANS"} {
+				s.Expect(s.groups()).To(HaveKey(g))
+			}
+			body := string(s.ok(s.a, remoting.ReqGetAllSubscriptionGroupConfig, nil).Body)
+			s.Expect(strings.Contains(body, "groupRetryPolicy")).To(Equal(s.five()))
+		}},
+		{"200 checks names from 5.4 on only", func(s *scene, name string) {
+			for _, bad := range []string{name + " X/..", strings.Repeat("g", 121)} {
+				reply := s.call(s.a, writeGroup, nil, `{"groupName":"`+bad+`"}`)
+				if s.Version >= v540 {
+					s.Expect(reply.Code).To(Equal(remoting.RespInvalidParameter), reply.Remark)
+				} else {
+					s.Expect(reply.Code).To(BeZero(), reply.Remark)
+				}
+			}
+		}},
+		{"225 creates groups together on 5.x", func(s *scene, name string) {
+			body := `{"groupConfigList":[{"groupName":"` + name + `x"},{"groupName":"` + name + `y"}]}`
+			if !s.five() {
+				s.refused(remoting.RespRequestCodeNotSupported, s.a, remoting.ReqUpdateAndCreateSubscriptionList, nil, body)
+				return
+			}
+			s.ok(s.a, remoting.ReqUpdateAndCreateSubscriptionList, nil, body)
+			s.Expect(s.groups()).To(And(HaveKey(name+"x"), HaveKey(name+"y")))
+		}},
+		{"352 creates the group that it is asked for (P: traps 9)", func(s *scene, name string) {
+			if !s.five() {
+				s.refused(remoting.RespRequestCodeNotSupported, s.a, 352, fields{"group": name})
+				return
+			}
+			s.ok(s.a, 352, fields{"group": name})
+			s.Expect(s.groups()).To(HaveKey(name))
+		}},
+		{"group attributes by release", func(s *scene, name string) {
+			if !s.five() {
+				return
+			}
+			reply := s.call(s.a, writeGroup, nil, `{"groupName":"`+name+`","attributes":{"+priority.factor":"50"}}`)
+			if s.Version < v540 {
+				s.Expect(reply.Code).To(Equal(remoting.RespSystemError))
+				s.Expect(reply.Remark).To(ContainSubstring("unsupported key"))
+				return
+			}
+			s.Expect(reply.Code).To(BeZero(), reply.Remark)
+			s.ok(s.a, writeGroup, nil, `{"groupName":"`+name+`","retryMaxTimes":5}`)
+			s.Expect(s.groups()[name].Attributes).To(HaveKeyWithValue("priority.factor", "50"))
+			remark := s.refused(remoting.RespSystemError, s.a, writeGroup, nil, `{"groupName":"`+name+`","attributes":{"priority.factor":"50"}}`)
+			s.Expect(remark).To(ContainSubstring("wrong format key"))
+			s.Expect(s.groups()[name].RetryMax).To(Equal(5))
+			s.ok(s.a, writeGroup, nil, `{"groupName":"`+name+`","attributes":{"-priority.factor":""}}`)
+			s.Expect(s.groups()[name].Attributes).To(BeEmpty())
+		}},
+		{"207 keeps the offsets unless told to clean", func(s *scene, name string) {
+			s.topic(name, 4, 4)
+			s.group(name)
+			s.commit(name, name, 1, 7)
+			s.ok(s.a, remoting.ReqDeleteSubscriptionGroup, fields{"groupName": name})
+			s.Expect(s.groups()).NotTo(HaveKey(name))
+			s.Expect(s.entries(name, name)).To(HaveKeyWithValue(1, int64(7)))
+			s.ok(s.a, remoting.ReqDeleteSubscriptionGroup, fields{"groupName": name, "cleanOffset": "true", "removeOffset": "true"})
+			s.Expect(s.entries(name, name)).To(BeEmpty())
+		}},
+		{"207 leaves the retry topic", func(s *scene, name string) {
+			s.group(name)
+			s.topic("%RETRY%"+name, 1, 1)
+			s.ok(s.a, remoting.ReqDeleteSubscriptionGroup, fields{"groupName": name})
+			s.Expect(s.stored("%RETRY%" + name).ReadQueues).To(Equal(1))
+		}},
+	}
+}
