@@ -210,3 +210,6 @@ func (b byAddr) InvokeOn(ctx context.Context, addr string, generation uint64, re
 	}
 	return f.InvokeOn(ctx, addr, generation, request)
 }
+
+// contexter is a test or one case of a property.
+type contexter interface{ Context() context.Context }
