@@ -213,7 +213,7 @@ func announceCluster(r recorder, cluster *rocketmqv1alpha1.BrokerCluster, was *r
 		return
 	}
 	kind := corev1.EventTypeNormal
-	if now.Status != metav1.ConditionTrue {
+	if now.Status == metav1.ConditionFalse {
 		kind = corev1.EventTypeWarning
 	}
 	r.Eventf(cluster, nil, kind, now.Reason, "Observe", "%s", clip(now.Message, maxEventNote))
