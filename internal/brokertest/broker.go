@@ -101,7 +101,7 @@ func newBroker(c *Cluster, name, cluster string, id int64) (*Broker, error) {
 	for _, t := range b.builtInTopics() {
 		b.topics[t.Name] = &t
 	}
-	for _, g := range builtInGroups() {
+	for _, g := range b.version.builtInGroups() {
 		cfg := DefaultGroup(g)
 		b.groups[g] = &cfg
 	}

@@ -23,11 +23,8 @@ func (e *sendError) Error() string { return fmt.Sprintf("send refused: code %d: 
 // accept checks a send as the broker does: by max(read, write), not by the
 // write count, and not by the topic's permission (rocketmq.md 4.1).
 func (b *Broker) accept(topic string, queueID int) (int, *sendError) {
-	switch {
-	case b.id > 0 && b.version.five():
+	if b.id > 0 && b.version.five() {
 		return 0, &sendError{systemBusy, "[REJECTREQUEST]system busy, start flow control for a while"}
-	case b.id > 0:
-		return 0, &sendError{notAvailable, "service not available now, maybe disk full, CL: 0 CQ: 0 INDEX: 0, maybe your broker machine memory too small."}
 	}
 	if why := b.version.checkTopicName(topic); why != "" {
 		return 0, &sendError{b.version.invalid(), why}
@@ -40,6 +37,9 @@ func (b *Broker) accept(topic string, queueID int) (int, *sendError) {
 	}
 	if queueID >= t.highest() {
 		return 0, &sendError{b.version.invalid(), fmt.Sprintf("request queueId[%d] is illegal, %s", queueID, t.text())}
+	}
+	if b.id > 0 {
+		return 0, &sendError{notAvailable, "service not available now, maybe disk full, maybe your broker machine memory too small."}
 	}
 	if queueID < 0 {
 		if t.Write <= 0 {

@@ -37,11 +37,15 @@ func DefaultGroup(name string) GroupConfig {
 }
 
 // builtInGroups exist on every broker (rocketmq.md 11.2).
-func builtInGroups() []string {
-	return []string{
+func (v Version) builtInGroups() []string {
+	groups := []string{
 		"TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY",
-		"CID_ONSAPI_PULL", "CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", "CID_RMQ_SYS_TRANS",
+		"CID_ONSAPI_PULL", "CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER",
 	}
+	if v.five() {
+		groups = append(groups, "CID_RMQ_SYS_TRANS")
+	}
+	return groups
 }
 
 func cloneGroups(m map[string]*GroupConfig) map[string]*GroupConfig {

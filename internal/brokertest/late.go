@@ -228,13 +228,16 @@ func (b *Broker) HoldTimerIntake(on bool) {
 
 type progress struct{ delivered, max int64 }
 
-// scheduleProgress is, for every level that was ever used, how far it is.
+// scheduleProgress is how far each level is that was ever used. 4.9 knows a
+// level only once it has delivered something of it, so what waits in a level
+// that is used for the first time cannot be seen there.
 func (b *Broker) scheduleProgress() map[int]progress {
 	out := map[int]progress{}
 	for level := range b.delays() {
 		end := b.store.max(topicSchedule, level)
-		if end > 0 {
-			out[level+1] = progress{end - int64(len(b.store.late.levels[level+1])), end}
+		delivered := end - int64(len(b.store.late.levels[level+1]))
+		if delivered > 0 || end > 0 && b.version.five() {
+			out[level+1] = progress{delivered, end}
 		}
 	}
 	return out

@@ -55,7 +55,12 @@ func TestQ19_R11_LateMessagesLandOnRetiredQueues(t *testing.T) {
 			g.Expect(c.ProduceTimer(orders, brokerA, 6, 75*time.Second, 1)).To(Succeed())
 			g.Expect(string(call(t, b.Addr(), 61, nil).Body)).To(ContainSubstring(`"orders":{"count":1`))
 		}
-		g.Expect(string(call(t, b.Addr(), 28, nil).Body)).To(ContainSubstring(`"scheduleMessageOffset_5":"0,2"`))
+		progress := string(call(t, b.Addr(), 28, nil).Body)
+		if v == brokertest.V497 {
+			g.Expect(progress).NotTo(ContainSubstring("scheduleMessageOffset_5"), "a level that never delivered is not shown")
+		} else {
+			g.Expect(progress).To(ContainSubstring(`"scheduleMessageOffset_5":"0,2"`))
+		}
 		narrow(t, c, brokerA, 4, 4)
 
 		c.Advance(59 * time.Second)
