@@ -114,6 +114,8 @@ func TestBrokerClusterAccess(t *testing.T) {
 		{"All with selector", rule("from: All, selector: {matchLabels: {rocketmq: shop}}", topics), both},
 		{"empty selector", rule("from: Selector, selector: {}", topics), empty},
 		{"a regular expression", rule("from: All", `topics: ["TOPIC_.*"]`), pattern},
+		{"a regular expression for groups", rule("from: All", `groups: ["CG_.*"]`), pattern},
+		{"65 groups", rule("from: All", "groups: ["+numbered(65, "G%d_*")+"]"), "must have at most 64 items"},
 		{"a question mark", rule("from: All", `topics: ["TOPIC_?"]`), pattern},
 		{"a bad label value", rule("from: Selector, selector: {matchLabels: {rocketmq: \"a b\"}}", topics), "should match"},
 		{"one of", selector("{key: team, operator: In, values: [shop, mall]}"), ""},

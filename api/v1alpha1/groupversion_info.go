@@ -21,7 +21,7 @@ import (
 const GroupName = "rocketmq.lockstep.dev"
 
 // GroupVersion is the group and version of the kinds in this package.
-var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"} //nolint:gochecknoglobals // every API package has this variable
 
 // AddToScheme registers the kinds of this package with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {

@@ -102,7 +102,7 @@ type QueueChange struct {
 	// started is when the change began.
 	//
 	// +required
-	Started metav1.Time `json:"started,omitzero"`
+	Started metav1.Time `json:"started,omitzero"` //nolint:kubeapilinter // the zero time is omitted, so it cannot be set by mistake
 
 	// stage is the step at which the change stands. A shrink goes through NarrowingWrites, Settling,
 	// LookingForPending, Draining, ProvingAgain, NarrowingReads and WatchingRetired; a growth through
@@ -115,7 +115,7 @@ type QueueChange struct {
 	// stageSince is when this stage was entered.
 	//
 	// +required
-	StageSince metav1.Time `json:"stageSince,omitzero"`
+	StageSince metav1.Time `json:"stageSince,omitzero"` //nolint:kubeapilinter // the zero time is omitted, so it cannot be set by mistake
 
 	// brokers says for each broker from which and to which numbers it goes.
 	//

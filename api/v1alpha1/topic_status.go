@@ -111,7 +111,7 @@ type Adoption struct {
 	// time is when the topic was found.
 	//
 	// +required
-	Time metav1.Time `json:"time,omitzero"`
+	Time metav1.Time `json:"time,omitzero"` //nolint:kubeapilinter // the zero time is omitted, so it cannot be set by mistake
 
 	// readQueues is the largest number of readable queues per broker that was found; 0 means that the
 	// topic did not exist.
@@ -277,7 +277,7 @@ type GivenUp struct {
 	// time is when reads were narrowed.
 	//
 	// +required
-	Time metav1.Time `json:"time,omitzero"`
+	Time metav1.Time `json:"time,omitzero"` //nolint:kubeapilinter // the zero time is omitted, so it cannot be set by mistake
 
 	// messages is how many were given up.
 	//
