@@ -20,12 +20,12 @@ import (
 	"github.com/lockstep-dev/lockstep/internal/observe"
 )
 
-// BrokerClusterReconciler keeps one observer per BrokerCluster and reports what
-// it sees. It writes nothing to RocketMQ.
-//
 // +kubebuilder:rbac:groups=rocketmq.lockstep.dev,resources=brokerclusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=rocketmq.lockstep.dev,resources=brokerclusters/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+
+// BrokerClusterReconciler keeps one observer per BrokerCluster and reports what
+// it sees. It writes nothing to RocketMQ.
 type BrokerClusterReconciler struct {
 	// Client reads from the cache.
 	Client client.Client

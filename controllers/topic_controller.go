@@ -18,16 +18,16 @@ import (
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
-// TopicReconciler holds Topics in step with RocketMQ. A topic at rest is judged
-// from the last sweep: that reads memory, calls nobody and writes nothing. Only
-// a topic in a change is looked at (design, 3).
-//
 // +kubebuilder:rbac:groups=rocketmq.lockstep.dev,resources=topics,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=rocketmq.lockstep.dev,resources=topics/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=rocketmq.lockstep.dev,resources=topics/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
+// TopicReconciler holds Topics in step with RocketMQ. A topic at rest is judged
+// from the last sweep: that reads memory, calls nobody and writes nothing. Only
+// a topic in a change is looked at (design, 3).
 type TopicReconciler struct {
 	// Client reads from the cache, and what was written is read back from it
 	// only when it has arrived there.
