@@ -198,10 +198,9 @@ func (b *Broker) nextLate() (due time.Time, do func()) {
 
 // arrival is a waiting message as it lands: without the mark of its delay.
 func arrival(m *Message) *Message {
-	c := *m
-	c.Properties = maps.Clone(m.Properties)
-	delete(c.Properties, propLevel)
-	return &c
+	m.Properties = maps.Clone(m.Properties)
+	delete(m.Properties, propLevel)
+	return m
 }
 
 // HoldLate stops the delivery of delayed and timed messages, as an overloaded
