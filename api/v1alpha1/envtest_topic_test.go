@@ -102,10 +102,11 @@ func TestTopicBounds(t *testing.T) {
 		{"a broker twice", "spec: {placement: {brokers: [a, a]}}", "Duplicate value"},
 		{"64 waivers", waivers(64), ""},
 		{"65 waivers", waivers(65), "must have at most 64 items"},
-		{"longest delay none", "spec: {resize: {longestDelaySeconds: 0}}", ""},
+		{"longest delay least", "spec: {resize: {longestDelaySeconds: 1}}", ""},
+		{"longest delay none", "spec: {resize: {longestDelaySeconds: 0}}", "greater than or equal to 1"},
 		{"longest delay a year", "spec: {resize: {longestDelaySeconds: 31536000}}", ""},
 		{"longest delay more", "spec: {resize: {longestDelaySeconds: 31536001}}", "less than or equal to 31536000"},
-		{"longest delay before now", "spec: {resize: {longestDelaySeconds: -1}}", "greater than or equal to 0"},
+		{"longest delay before now", "spec: {resize: {longestDelaySeconds: -1}}", "greater than or equal to 1"},
 		{"longest delay as a duration", "spec: {resize: {longestDelaySeconds: 2h}}", "must be of type integer"},
 	})
 }

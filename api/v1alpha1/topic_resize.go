@@ -15,11 +15,11 @@ type Resize struct {
 	// longestDelaySeconds is the longest time by which a producer of this topic delays a message
 	// (delay level, timer, or an open transaction). Such a message keeps the queue that it was sent to
 	// and can arrive there when the queue is retired already; retired queues are watched for this
-	// long after reads were narrowed, and opened again if something arrives. Absent means the longest
-	// that the brokers allow, which is several days.
+	// long after reads were narrowed, and opened again if something arrives. 1 says that no message is
+	// ever delayed. Absent means the longest that the brokers allow, which is several days.
 	//
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	LongestDelaySeconds *int64 `json:"longestDelaySeconds,omitempty"`
 
