@@ -6,6 +6,7 @@ package rocketmq
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
@@ -27,8 +28,8 @@ type CommittedOffsets struct {
 	Broadcast GroupOffsets
 	// Light are the offsets of light message queues, where a broker has them.
 	Light GroupOffsets
-	// Odd are the keys of tables above that have another form. Brokers ignore
-	// them as well.
+	// Odd are the keys that have another form, sorted. Brokers ignore them as
+	// well.
 	Odd []string
 }
 
@@ -80,6 +81,7 @@ func decodeCommitted(body []byte) (CommittedOffsets, error) {
 			return CommittedOffsets{}, err
 		}
 	}
+	slices.Sort(all.Odd)
 	return all, nil
 }
 

@@ -4,7 +4,9 @@
 package rocketmq
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting/fastjson"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
@@ -90,5 +92,8 @@ func decodeReport(body []byte) (snapshot.MemberReport, error) {
 	for key := range wire.PopQueues {
 		r.PopQueues = append(r.PopQueues, key.value())
 	}
+	slices.SortFunc(r.PopQueues, func(a, b snapshot.Queue) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.ID, b.ID))
+	})
 	return r, nil
 }

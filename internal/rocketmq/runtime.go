@@ -61,7 +61,10 @@ func decodeRuntime(body []byte, version int) (snapshot.Runtime, error) {
 	if r.Version <= 0 {
 		t.fail(missing("the broker's version"))
 	}
-	return r, t.err
+	if t.err != nil {
+		return snapshot.Runtime{}, t.err
+	}
+	return r, nil
 }
 
 // scheduleKey begins the keys of the progress of delay levels: "delivered,max".

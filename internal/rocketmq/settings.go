@@ -52,7 +52,10 @@ func decodeSettings(body []byte) (snapshot.Settings, error) {
 	if err != nil {
 		t.fail(err)
 	}
-	return s, t.err
+	if t.err != nil {
+		return snapshot.Settings{}, t.err
+	}
+	return s, nil
 }
 
 // defaultStore is the store whose behaviour the dossier describes.

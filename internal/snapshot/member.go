@@ -81,7 +81,7 @@ type MemberReport struct {
 	Subscriptions []Subscription
 	// Queues are the queues that the member pulls now.
 	Queues map[Queue]QueueWork
-	// PopQueues are what a member in POP mode pops from; ID -1 is a whole
+	// PopQueues are what a member in POP mode pops from, sorted; ID -1 is a whole
 	// broker.
 	PopQueues []Queue
 }
