@@ -172,6 +172,17 @@ func TestDepthIsBounded(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = ToJSON(nest(maxDepth + 2))
 	g.Expect(err).To(MatchError(ContainSubstring("nests deeper")))
-	_, err = ToJSON([]byte(strings.Repeat("{", 1000)))
-	g.Expect(err).To(MatchError(ContainSubstring("nests deeper")), "keys nest as well")
+	_, err = ToJSON([]byte(strings.Repeat("{[", 1000)))
+	g.Expect(err).To(HaveOccurred())
+}
+
+// TestKeysInKeysDoNotExplode has a hundred objects as keys of one another; as
+// text each would be about twice as long as the one inside it.
+func TestKeysInKeysDoNotExplode(t *testing.T) {
+	g := NewWithT(t)
+	_, err := ToJSON([]byte(strings.Repeat("{", 100) + `"a":1` + strings.Repeat("}:1", 99) + "}"))
+	g.Expect(err).To(MatchError(ContainSubstring("has such a key itself")))
+	text, err := ToJSON([]byte(`{{"a":{"b":{"c":[{}]}}}:1,{"a":2}:{{"a":3}:4}}`))
+	g.Expect(err).NotTo(HaveOccurred(), "one after another, or below a value, they may be")
+	g.Expect(string(text)).To(Equal(`{"{\"a\":{\"b\":{\"c\":[{}]}}}":1,"{\"a\":2}":{"{\"a\":3}":4}}`))
 }

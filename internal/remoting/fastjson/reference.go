@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 )
@@ -28,7 +29,7 @@ func expand(text []byte) ([]byte, error) {
 	if err := dec.Decode(&root); err != nil {
 		return nil, failf("it holds references and is not readable without them")
 	}
-	x := &expander{root: root, limit: max(expandFactor*len(text), expandFloor)}
+	x := &expander{root: root, names: map[uintptr]map[string]string{}, limit: max(expandFactor*len(text), expandFloor)}
 	if err := x.value(root, 0); err != nil {
 		return nil, err
 	}
@@ -36,7 +37,10 @@ func expand(text []byte) ([]byte, error) {
 }
 
 type expander struct {
-	root  any
+	root any
+	// names holds, for maps that paths lead through, the keys that are objects
+	// by the text that a path has for them.
+	names map[uintptr]map[string]string
 	out   []byte
 	limit int
 }
@@ -113,24 +117,22 @@ func (x *expander) find(path string) (any, error) {
 	}
 	v := x.root
 	for _, s := range steps {
-		if v, ok = s.from(v); !ok {
+		if v, ok = x.follow(s, v); !ok {
 			return nil, failf("reference %.120q leads nowhere", path)
 		}
 	}
 	return v, nil
 }
 
-// from returns the member or element of v that the step names.
-func (s step) from(v any) (any, bool) {
+// follow returns the member or element of v that the step names.
+func (x *expander) follow(s step, v any) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		if e, ok := v[s.name]; ok {
 			return e, true
 		}
-		for k, e := range v {
-			if t, ok := javaText(k); ok && t == s.name {
-				return e, true
-			}
+		if k, ok := x.objectKeys(v)[s.name]; ok {
+			return v[k], true
 		}
 	case []any:
 		if i, err := strconv.Atoi(s.name); err == nil && s.index && i >= 0 && i < len(v) {
@@ -138,6 +140,21 @@ func (s step) from(v any) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+func (x *expander) objectKeys(m map[string]any) map[string]string {
+	id := reflect.ValueOf(m).Pointer()
+	names, ok := x.names[id]
+	if !ok {
+		names = map[string]string{}
+		for k := range m {
+			if text, ok := javaText(k); ok {
+				names[text] = k
+			}
+		}
+		x.names[id] = names
+	}
+	return names
 }
 
 // javaText returns the text by which a path names an object that is a map key:

@@ -85,6 +85,31 @@ func TestReferencesDoNotExplode(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("unfold to more than")))
 }
 
+// TestManyReferencesToQueues would take minutes if every reference looked
+// through every queue.
+func TestManyReferencesToQueues(t *testing.T) {
+	g := NewWithT(t)
+	const queues = 5000
+	var b strings.Builder
+	b.WriteString(`{"mqTable":{`)
+	for i := range queues {
+		fmt.Fprintf(&b, `{"brokerName":"b","queueId":%d,"topic":"T"}:{"cachedMsgCount":%d},`, i, i)
+	}
+	b.WriteString(`{"brokerName":"c","queueId":0,"topic":"T"}:{"cachedMsgCount":-1}},"all":[null`)
+	for i := range queues {
+		fmt.Fprintf(&b, `,{"$ref":"$.mqTable.MessageQueue\\ \\[topic\\=T\\,\\ brokerName\\=b\\,\\ queueId\\=%d\\]"}`, i)
+	}
+	b.WriteString("]}")
+	var v struct {
+		All []*struct{ CachedMsgCount int } `json:"all"`
+	}
+	g.Expect(Unmarshal([]byte(b.String()), &v)).To(Succeed())
+	g.Expect(v.All).To(HaveLen(queues + 1))
+	for i := range queues {
+		g.Expect(v.All[i+1].CachedMsgCount).To(Equal(i))
+	}
+}
+
 // TestManyReferencesUnfold stays below the bound with what a consumer of 1,000
 // queues that share one object writes.
 func TestManyReferencesUnfold(t *testing.T) {

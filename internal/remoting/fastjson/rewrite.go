@@ -20,6 +20,9 @@ type rewriter struct {
 	out []byte
 	// refs reports that the text holds a reference.
 	refs bool
+	// inKey reports that an object used as a key is being read. Such a key in
+	// another would double its escapes at every level; servers have none.
+	inKey bool
 }
 
 func (w *rewriter) document() error {
@@ -93,10 +96,17 @@ func (w *rewriter) key(depth int) error {
 	case c == '"':
 		return w.str()
 	case c == '{' || c == '[':
-		if err := w.value(depth + 1); err != nil {
+		if w.inKey {
+			return w.fail("an object used as a key has such a key itself")
+		}
+		w.inKey = true
+		err := w.value(depth + 1)
+		w.inKey = false
+		if err != nil {
 			return err
 		}
-		text, err := canonical(w.out[start:])
+		var text []byte
+		text, err = canonical(w.out[start:])
 		if err != nil {
 			return w.fail("an object used as a key cannot be decoded")
 		}
