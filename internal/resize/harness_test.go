@@ -35,6 +35,7 @@ type run struct {
 	strict    bool        // round-trip persisted progress through JSON
 	foreign   bool        // an old state or an old leader may have come back
 	stopped   bool        // the last decision was held by a foreign change
+	ended     bool        // the last decision found the topic as declared
 	bad       string      // the first violation
 	cuts      int
 	seen      map[Stage]int
@@ -79,6 +80,7 @@ func (r *run) decide(look snapshot.TopicLook) {
 	if r.strict {
 		r.persist()
 	}
+	r.ended = d.AsDeclared && !d.Open && d.Next.Note.Empty()
 	r.stopped = len(d.Holds) > 0 && d.Holds[0].Reason == ReasonForeignChange
 	if calls(d.Step) > 0 {
 		r.next, r.at = &d, 0
@@ -203,7 +205,7 @@ func (r *run) cycle() {
 
 // target edits the spec.
 func (r *run) target(n int) {
-	r.spec.Queues = n
+	r.spec.Queues, r.ended = n, false
 	r.spec.Generation++
 	r.w.Target = n
 	r.w.SeeLarger()

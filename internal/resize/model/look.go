@@ -5,6 +5,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
@@ -232,3 +233,15 @@ func positions(w *World, g Group) map[string]map[int]int64 {
 	}
 	return out
 }
+
+// Clone copies a look in the making.
+func (l *Looker) Clone() *Looker {
+	c := *l
+	c.look.Brokers = maps.Clone(l.look.Brokers)
+	c.look.Routes = maps.Clone(l.look.Routes)
+	c.look.OrderConfig = maps.Clone(l.look.OrderConfig)
+	return &c
+}
+
+// Partial is the look as far as it was made.
+func (l *Looker) Partial() snapshot.TopicLook { return l.look }
