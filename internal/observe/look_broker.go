@@ -18,6 +18,7 @@ import (
 //	43      committed offsets, before the ends: a message that slips in between
 //	        makes a queue look unread, never drained (rule R01)
 //	28      dispatch and delay progress, before the ends (rule R04)
+//	30      the ends of delay levels that 28 does not tell
 //	61, 30  timers, and the end of the half messages (rule R15)
 //	351/21  how many queues there are to ask about
 //	30, 31  the ends of all of them, retired ones included
@@ -42,6 +43,7 @@ type brokerPass struct {
 
 	committed snapshot.Fact[rocketmq.CommittedOffsets]
 	runtime   snapshot.Fact[snapshot.Runtime]
+	levels    snapshot.Fact[map[int]int64]
 	timers    snapshot.Fact[map[string]int64]
 	halfEnd   snapshot.Fact[int64]
 	table     snapshot.Fact[map[string]snapshot.TopicConfig]
@@ -74,6 +76,7 @@ func (b *brokerPass) ask() {
 	b.who, b.whoAt, b.at = who, origin, b.client.On(who.Process)
 	b.committed = fact(b.pass, address, who.Process, b.at.AllCommittedOffsets)
 	b.runtime = fact(b.pass, address, who.Process, b.at.Runtime)
+	b.levels = b.untoldLevels()
 	b.timers = fact(b.pass, address, who.Process, b.at.TimerMetrics)
 	b.halfEnd = fact(b.pass, address, who.Process, func(ctx context.Context, addr string) (int64, error) {
 		return b.at.MaxOffset(ctx, addr, names.HalfTopic, 0)

@@ -4,12 +4,42 @@
 package observe
 
 import (
+	"context"
 	"fmt"
+	"maps"
 
 	"github.com/lockstep-dev/lockstep/internal/rocketmq"
 	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
+
+// untoldLevels are the ends of the delay levels of which 28 shows no progress.
+// From 5.0 these were never used. 4.9 also leaves out a level that has never
+// delivered anything, and with it whatever waits in a level that is used for the
+// first time.
+func (b *brokerPass) untoldLevels() snapshot.Fact[map[int]int64] {
+	runtime, _ := b.runtime.Get()
+	var queues []int
+	for i := range b.who.Settings.DelayLevels {
+		if _, told := runtime.Delay[i+1]; !told {
+			queues = append(queues, i) // the queue of level 1 is 0
+		}
+	}
+	return fact(b.pass, b.address, b.who.Process, func(ctx context.Context, addr string) (map[int]int64, error) {
+		return b.at.MaxOffsets(ctx, addr, names.ScheduleTopic, queues)
+	})
+}
+
+// delays is the progress of every delay level that holds or held anything.
+func (b *brokerPass) delays(runtime snapshot.Runtime, ends map[int]int64) map[int]snapshot.Progress {
+	out := maps.Clone(runtime.Delay)
+	for queue, end := range ends {
+		if end > 0 {
+			out[queue+1] = snapshot.Progress{Max: end}
+		}
+	}
+	return out
+}
 
 // pending is what may still land on queues of the topic (rocketmq.md 4.4): the
 // delay levels, which mix all topics, from 28; the topic's messages in the timer
@@ -27,6 +57,10 @@ func (b *brokerPass) pending(topic string) snapshot.Fact[snapshot.Pending] {
 	if !known {
 		return snapshot.Unknown[snapshot.Pending](b.runtime.Why())
 	}
+	ends, known := b.levels.Get()
+	if !known {
+		return snapshot.Unknown[snapshot.Pending](b.levels.Why())
+	}
 	timers, known := b.timers.Get()
 	if !known {
 		return snapshot.Unknown[snapshot.Pending](b.timers.Why())
@@ -42,7 +76,7 @@ func (b *brokerPass) pending(topic string) snapshot.Fact[snapshot.Pending] {
 			"%s counts %d more half messages settled than it has", b.broker.Name, -halves))
 	}
 	return snapshot.Known(snapshot.Pending{
-		Delay:        runtime.Delay,
+		Delay:        b.delays(runtime, ends),
 		Timers:       timers[topic],
 		TimersBehind: max(0, runtime.TimerReadBehind) + max(0, runtime.TimerOffsetBehind),
 		Halves:       halves,

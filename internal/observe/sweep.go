@@ -136,7 +136,7 @@ func (o *Observer) listTopics(ctx context.Context, c *snapshot.Cluster) {
 		}
 		for _, broker := range slices.Sorted(maps.Keys(unrouted)) {
 			c.Problems = append(c.Problems, problem(snapshot.TopicsUnrouted, ns.Address+"/"+broker,
-				"name server %s has lacked %d topics that %s holds for more than %s; clients that ask it do not find them there",
+				"name server %s has lacked %d topics that %s holds for more than %s, and clients that ask it do not find them there; restart it, and change no topic in the minute after",
 				ns.Address, unrouted[broker], broker, warmUpMemory))
 		}
 	}

@@ -279,8 +279,17 @@ func TestO25_WarmUpIsSeenBySweepsAndEndsByItself(t *testing.T) {
 		}
 		r.Advance(DefaultSweep)
 		c = r.swept()
+		if v == brokertest.V497 {
+			// It never heals: nothing changed, so 4.9 takes nothing in. That is
+			// said, and must not stop every write for ever.
+			r.Advance(warmUpMemory)
+			c = r.swept()
+			r.g.Expect(troubles(c)).To(Equal([]snapshot.Trouble{snapshot.TopicsUnrouted}))
+			r.g.Expect(sentence(c, snapshot.TopicsUnrouted)).To(ContainSubstring("has lacked 1 topics that broker-a holds"))
+		} else {
+			r.g.Expect(c.Problems).To(BeEmpty())
+		}
 		r.g.Expect(c.NameServers[0].WarmUp).To(BeEmpty())
-		r.g.Expect(c.Problems).To(BeEmpty())
 		r.g.Expect(r.NameServersComplete(t.Context(), []string{"broker-a", "broker-b"})).To(Succeed())
 	})
 }
