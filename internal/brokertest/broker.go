@@ -308,13 +308,23 @@ func (b *Broker) awaitHung(r *reply, hung []*NameServer) *reply {
 	return r
 }
 
-// syncFromMaster copies the master's tables, as a slave does now and then.
+// syncFromMaster copies the master's tables, as a slave does now and then. A
+// slave of 5.3.3 first drops all topics and then chokes on the first that has
+// attributes, so that it and those after it are missing (case O23).
 func (b *Broker) syncFromMaster() {
 	m := b.c.replica(b.name, 0)
 	if b.id == 0 || m == nil || !m.up || m.hung {
 		return
 	}
 	b.topics, b.topicVersion = cloneTopics(m.topics), m.topicVersion
+	if b.version == V533 {
+		names := slices.Sorted(maps.Keys(b.topics))
+		if i := slices.IndexFunc(names, func(n string) bool { return len(b.topics[n].Attributes) > 0 }); i >= 0 {
+			for _, name := range names[i:] {
+				delete(b.topics, name)
+			}
+		}
+	}
 	b.groups, b.groupVersion = cloneGroups(m.groups), m.groupVersion
 	b.offsets, b.offsetVersion = cloneOffsets(m.offsets), m.offsetVersion
 	b.store = m.store // replication of messages is not modelled as late

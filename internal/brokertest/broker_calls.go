@@ -4,6 +4,9 @@
 package brokertest
 
 func (b *Broker) handle(rq *request) *reply {
+	if r := b.authorise(rq); r != nil {
+		return r
+	}
 	if r, done := b.handleCommon(rq); done {
 		return r
 	}

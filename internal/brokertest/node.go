@@ -5,6 +5,7 @@ package brokertest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -99,6 +100,9 @@ func (n *node) accept(ln net.Listener) {
 		if err != nil {
 			return // the listener was closed
 		}
+		if n.c.opts.TLS != nil {
+			conn = tls.Server(conn, n.c.opts.TLS)
+		}
 		cc := &clientConn{n: n, conn: conn, addr: conn.RemoteAddr().String(), waiting: map[int32]chan *wireCommand{}}
 		n.mu.Lock()
 		if n.ln != ln {
@@ -163,8 +167,8 @@ func (n *node) Addr() string { return n.addr }
 // master, "broker-a/1" for a slave, "proxy-0".
 func (n *node) Name() string { return n.name }
 
-// Hang makes the node keep its port open and answer nobody, like a stopped
-// process, until Resume.
+// Hang makes the node keep its port open and answer nobody, like a process that
+// was suspended, until Resume. A broker does not register meanwhile.
 func (n *node) Hang() {
 	n.c.enter()
 	defer n.c.mu.Unlock()
@@ -173,7 +177,8 @@ func (n *node) Hang() {
 	}
 }
 
-// Resume lets a hung node go on. What it was asked meanwhile stays unanswered.
+// Resume lets a hung node go on. It carries out and answers what it was asked
+// meanwhile, late as it is: a change that its caller gave up is made now.
 func (n *node) Resume() {
 	n.c.enter()
 	defer n.c.mu.Unlock()

@@ -4,6 +4,7 @@
 package brokertest
 
 import (
+	"crypto/tls"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -37,6 +38,12 @@ type Options struct {
 	// OrderMessageEnable makes name servers hand out order configuration with
 	// routes (orderMessageEnable, rocketmq.md 3.2).
 	OrderMessageEnable bool
+	// Accounts switch access control on at the brokers: ACL 1.0 on 4.9, ACL 2.0
+	// on 5.x (rocketmq.md 2). Nil is open.
+	Accounts map[string]Account
+	// TLS makes every remoting port take TLS only, like servers in enforcing
+	// mode (rocketmq.md 1.8).
+	TLS *tls.Config
 }
 
 // Epoch is the moment at which a fake clock made by Start begins.

@@ -82,9 +82,19 @@ func (cc *clientConn) gone() {
 func (cc *clientConn) process(cmd *wireCommand) {
 	n, c := cc.n, cc.n.c
 	c.enter()
-	if n.hung || !n.current(cc) {
+	for n.hung {
+		resume := n.resume
 		c.mu.Unlock()
-		return // a stopped process answers nobody
+		select {
+		case <-resume:
+		case <-c.done:
+			return
+		}
+		c.enter()
+	}
+	if !n.current(cc) {
+		c.mu.Unlock()
+		return
 	}
 	rq := &request{Call: c.rec.start(n, cmd), cmd: cmd, conn: cc}
 	f := c.match(rq.Call)

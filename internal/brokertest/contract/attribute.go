@@ -4,6 +4,8 @@
 package contract
 
 import (
+	"time"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
@@ -76,6 +78,34 @@ func attributeTests() []test {
 				return
 			}
 			s.Expect(s.refused(remoting.RespInvalidParameter, s.a, write, typed)).To(ContainSubstring("MIXED message type is not supported"))
+		}},
+		{"a slave takes a topic with attributes, except on 5.3.3, which loses topics by it (O23)", func(s *scene, name string) {
+			addr := s.slave()
+			if !s.five() {
+				return
+			}
+			s.topic(name+"-plain", 4, 4)
+			slaveHas := func(want, not string) {
+				s.Eventually(func(g Gomega) {
+					s.Pass(5 * time.Second)
+					all, err := s.client.AllTopicConfigs(s.Context(), addr)
+					g.Expect(err).NotTo(HaveOccurred())
+					if want != "" {
+						g.Expect(all.Topics).To(HaveKey(want))
+					}
+					if not != "" {
+						g.Expect(all.Topics).NotTo(HaveKey(not))
+					}
+				}).WithTimeout(3 * s.Patience).WithPolling(s.Poll).Should(Succeed())
+			}
+			if s.Version == v533 {
+				s.ok(addr, write, topicFields(name, 4, 4).with("attributes", "+message.type=FIFO"))
+				s.ok(s.a, write, topicFields(name, 4, 4).with("attributes", "+message.type=FIFO"))
+				slaveHas("", name)
+				return
+			}
+			s.ok(s.a, write, topicFields(name, 4, 4).with("attributes", "+message.type=FIFO"))
+			slaveHas(name, "")
 		}},
 		{"message types by release", func(s *scene, name string) {
 			if !s.five() {

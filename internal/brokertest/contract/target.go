@@ -82,9 +82,9 @@ func Run(t *testing.T, target Target) {
 	}
 	names := &serial{}
 	for _, group := range [][]test{
-		clusterTests(), topicTests(), attributeTests(), batchTests(), groupTests(), offsetTests(),
-		statsTests(), messageTests(), lateTests(), memberTests(), resetTests(), runtimeTests(),
-		replicaTests(), proxyTests(), disturbanceTests(),
+		clusterTests(), topicTests(), replicaTests(), attributeTests(), batchTests(), groupTests(),
+		offsetTests(), statsTests(), messageTests(), lateTests(), memberTests(), resetTests(),
+		runtimeTests(), proxyTests(), disturbanceTests(),
 	} {
 		for _, tc := range group {
 			t.Run(tc.name, func(t *testing.T) {
