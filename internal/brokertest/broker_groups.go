@@ -123,7 +123,9 @@ func (b *Broker) allGroups() *reply {
 }
 
 // deleteGroup is call 207 (rocketmq.md 3.13). It leaves the group's retry and
-// dead-letter topics alone, and its offsets unless told otherwise.
+// dead-letter topics alone, and its offsets unless told otherwise. Unless it
+// cleans offsets, 5.5.0 looks the group up once more after it is gone, which
+// creates it again with defaults where groups are created by asking.
 func (b *Broker) deleteGroup(rq *request) *reply {
 	if r := b.refuseSlave(); r != nil {
 		return r
@@ -136,6 +138,9 @@ func (b *Broker) deleteGroup(rq *request) *reply {
 	clean := rq.Args["cleanOffset"]
 	if !b.version.five() {
 		clean = rq.Args["removeOffset"]
+	}
+	if !strings.EqualFold(clean, "true") && b.version >= V550 {
+		b.findGroup(name)
 	}
 	if strings.EqualFold(clean, "true") {
 		for _, table := range []map[string]map[int]int64{b.offsets, b.pulled, b.resets} {

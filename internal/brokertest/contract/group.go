@@ -93,10 +93,19 @@ func groupTests() []test {
 			s.group(name)
 			s.commit(name, name, 1, 7)
 			s.ok(s.a, remoting.ReqDeleteSubscriptionGroup, fields{"groupName": name})
-			s.Expect(s.groups()).NotTo(HaveKey(name))
 			s.Expect(s.entries(name, name)).To(HaveKeyWithValue(1, int64(7)))
 			s.ok(s.a, remoting.ReqDeleteSubscriptionGroup, fields{"groupName": name, "cleanOffset": "true", "removeOffset": "true"})
 			s.Expect(s.entries(name, name)).To(BeEmpty())
+			s.Expect(s.groups()).NotTo(HaveKey(name))
+		}},
+		{"207 that does not clean creates the group again on 5.5", func(s *scene, name string) {
+			s.ok(s.a, writeGroup, nil, `{"groupName":"`+name+`","retryMaxTimes":3}`)
+			s.ok(s.a, remoting.ReqDeleteSubscriptionGroup, fields{"groupName": name})
+			if s.Version < v550 {
+				s.Expect(s.groups()).NotTo(HaveKey(name))
+				return
+			}
+			s.Expect(s.groups()[name].RetryMax).To(Equal(16), "with defaults")
 		}},
 		{"207 leaves the retry topic", func(s *scene, name string) {
 			s.group(name)
