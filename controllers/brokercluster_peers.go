@@ -57,9 +57,9 @@ func brokerStatuses(sweep *snapshot.Cluster) []rocketmqv1alpha1.BrokerStatus {
 			s.Version = versionText(runtime.VersionText)
 		}
 		if p, wrong := problemWith(sweep, name, address); wrong {
-			s.State, s.Message = peerState(p.Trouble), clip(p.Sentence, rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = peerState(p.Trouble), rocketmqv1alpha1.Cut(p.Sentence, rocketmqv1alpha1.MaxBrokerMessage)
 		} else if !b.Topics.IsKnown() {
-			s.State, s.Message = rocketmqv1alpha1.PeerUnknown, clip(b.Topics.Why(), rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = rocketmqv1alpha1.PeerUnknown, rocketmqv1alpha1.Cut(b.Topics.Why(), rocketmqv1alpha1.MaxBrokerMessage)
 		}
 		out = append(out, s)
 		if len(out) == rocketmqv1alpha1.MaxBrokers {
@@ -79,11 +79,11 @@ func nameServerStatuses(sweep *snapshot.Cluster) []rocketmqv1alpha1.NameServerSt
 	for _, ns := range sweep.NameServers[:min(len(sweep.NameServers), rocketmqv1alpha1.MaxServers)] {
 		s := rocketmqv1alpha1.NameServerStatus{Address: ns.Address, Endpoint: ns.Entry, State: rocketmqv1alpha1.PeerAnswering}
 		if p, wrong := problemWith(sweep, ns.Address, ns.Entry); wrong {
-			s.State, s.Message = peerState(p.Trouble), clip(p.Sentence, rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = peerState(p.Trouble), rocketmqv1alpha1.Cut(p.Sentence, rocketmqv1alpha1.MaxBrokerMessage)
 		} else if ns.WarmUp != "" {
-			s.State, s.Message = rocketmqv1alpha1.PeerWarmingUp, clip(ns.WarmUp, rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = rocketmqv1alpha1.PeerWarmingUp, rocketmqv1alpha1.Cut(ns.WarmUp, rocketmqv1alpha1.MaxBrokerMessage)
 		} else if !ns.Masters.IsKnown() {
-			s.State, s.Message = rocketmqv1alpha1.PeerUnknown, clip(ns.Masters.Why(), rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = rocketmqv1alpha1.PeerUnknown, rocketmqv1alpha1.Cut(ns.Masters.Why(), rocketmqv1alpha1.MaxBrokerMessage)
 		}
 		out = append(out, s)
 	}
@@ -95,9 +95,9 @@ func proxyStatuses(sweep *snapshot.Cluster) []rocketmqv1alpha1.ProxyStatus {
 	for _, proxy := range sweep.Proxies[:min(len(sweep.Proxies), rocketmqv1alpha1.MaxServers)] {
 		s := rocketmqv1alpha1.ProxyStatus{Address: proxy.Address, State: rocketmqv1alpha1.PeerAnswering}
 		if p, wrong := problemWith(sweep, proxy.Address); wrong {
-			s.State, s.Message = peerState(p.Trouble), clip(p.Sentence, rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = peerState(p.Trouble), rocketmqv1alpha1.Cut(p.Sentence, rocketmqv1alpha1.MaxBrokerMessage)
 		} else if !proxy.Reachable.IsKnown() {
-			s.State, s.Message = rocketmqv1alpha1.PeerUnknown, clip(proxy.Reachable.Why(), rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = rocketmqv1alpha1.PeerUnknown, rocketmqv1alpha1.Cut(proxy.Reachable.Why(), rocketmqv1alpha1.MaxBrokerMessage)
 		}
 		out = append(out, s)
 	}

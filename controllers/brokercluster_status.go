@@ -216,5 +216,5 @@ func announceCluster(r recorder, cluster *rocketmqv1alpha1.BrokerCluster, was *r
 	if now.Status == metav1.ConditionFalse {
 		kind = corev1.EventTypeWarning
 	}
-	r.Eventf(cluster, nil, kind, now.Reason, "Observe", "%s", clip(now.Message, maxEventNote))
+	r.Eventf(cluster, nil, kind, now.Reason, "Observe", "%s", rocketmqv1alpha1.Cut(now.Message, maxEventNote))
 }

@@ -4,9 +4,7 @@
 package controllers
 
 import (
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +35,7 @@ type conditionSet struct {
 
 func (s conditionSet) set(kind string, v verdict) {
 	meta.SetStatusCondition(s.list, metav1.Condition{
-		Type: kind, Status: v.Status, Reason: v.Reason, Message: clip(v.Message, rocketmqv1alpha1.MaxConditionMessage),
+		Type: kind, Status: v.Status, Reason: v.Reason, Message: rocketmqv1alpha1.Cut(v.Message, rocketmqv1alpha1.MaxConditionMessage),
 		ObservedGeneration: s.generation, LastTransitionTime: metav1.NewTime(s.now),
 	})
 }
@@ -56,17 +54,4 @@ func (s conditionSet) keep(kind string, v *verdict) {
 func (s conditionSet) progress(reconciling, stalled *verdict) {
 	s.keep(rocketmqv1alpha1.ConditionReconciling, reconciling)
 	s.keep(rocketmqv1alpha1.ConditionStalled, stalled)
-}
-
-// clip cuts a message to a length in bytes without cutting a character.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	const more = " …"
-	cut := limit - len(more)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return strings.TrimRight(s[:cut], " ") + more
 }

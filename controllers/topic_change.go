@@ -129,7 +129,7 @@ func holdStatus(h resize.Hold) rocketmqv1alpha1.Hold {
 	reason, _ := holdReason(h.Reason)
 	out := rocketmqv1alpha1.Hold{
 		Reason: reason, Broker: h.Broker, Group: h.Group,
-		Message: clip(h.Short(), rocketmqv1alpha1.MaxHoldMessage),
+		Message: rocketmqv1alpha1.Cut(h.Short(), rocketmqv1alpha1.MaxHoldMessage),
 	}
 	if h.Queue > resize.NoQueue {
 		out.Queue = ptr.To(int32(h.Queue))

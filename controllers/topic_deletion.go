@@ -191,7 +191,7 @@ func (p *topicPass) release(ctx context.Context, kind, reason, message string) e
 	if err := p.patchMeta(ctx, func(t *rocketmqv1alpha1.Topic) { controllerutil.RemoveFinalizer(t, rocketmqv1alpha1.Finalizer) }); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	p.r.Events.Eventf(p.topic, nil, kind, reason, "Delete", "%s", clip(message, maxEventNote))
+	p.r.Events.Eventf(p.topic, nil, kind, reason, "Delete", "%s", rocketmqv1alpha1.Cut(message, maxEventNote))
 	p.silent = true
 	return nil
 }

@@ -25,7 +25,7 @@ const maxEventNote = 1024
 // stage gets one event.
 func announce(r recorder, topic *rocketmqv1alpha1.Topic, was *rocketmqv1alpha1.TopicStatus) {
 	say := func(kind, reason, action, note string) {
-		r.Eventf(topic, nil, kind, reason, action, "%s", clip(note, maxEventNote))
+		r.Eventf(topic, nil, kind, reason, action, "%s", rocketmqv1alpha1.Cut(note, maxEventNote))
 	}
 	is := &topic.Status
 	if stageOf(was) != stageOf(is) {

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -29,12 +31,12 @@ const (
 // finish reports what the pass found and says when to come back.
 func (p *topicPass) finish(ctx context.Context, failed error) (ctrl.Result, error) {
 	switch {
-	case failed != nil && apierrors.IsConflict(errors.Unwrap(failed)), apierrors.IsConflict(failed):
+	case apierrors.IsConflict(failed):
 		// Somebody else wrote first; the pass is made again from what they wrote.
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	case errors.Is(failed, observe.ErrStopped):
 		return ctrl.Result{RequeueAfter: time.Second}, nil
-	case p.topic == nil || p.silent:
+	case p.silent:
 		return p.result(), failed
 	}
 	p.report()
@@ -96,8 +98,9 @@ func (p *topicPass) trackUnknown() {
 		p.mem.UnknownSince = p.now
 	}
 	p.stand.UnknownSince = p.mem.UnknownSince
-	if seesTooLittle && p.again == 0 {
-		p.again = max(unknownGrace-p.now.Sub(p.mem.UnknownSince), 30*time.Second)
+	p.stand.Grace = unknownGrace + spread(p.topic.UID)
+	if wait := p.stand.Grace - p.now.Sub(p.mem.UnknownSince); seesTooLittle && p.again == 0 && wait > 0 {
+		p.again = wait
 	}
 }
 
@@ -151,4 +154,12 @@ func (p *topicPass) dropFinalizer(ctx context.Context) error {
 		return nil
 	}
 	return p.patchMeta(ctx, func(t *rocketmqv1alpha1.Topic) { controllerutil.RemoveFinalizer(t, rocketmqv1alpha1.Finalizer) })
+}
+
+// spread sets objects apart in time by up to two minutes, so that a cluster
+// that stops answering does not make all its topics write at once (rule K07).
+func spread(uid types.UID) time.Duration {
+	h := fnv.New32a()
+	h.Write([]byte(uid))
+	return time.Duration(h.Sum32()%120) * time.Second
 }

@@ -39,9 +39,7 @@ func (p *topicPass) paused(context.Context) (bool, error) {
 		message = "the deletion waits: " + message
 	}
 	set.set(rocketmqv1alpha1.ConditionPaused, yes(rocketmqv1alpha1.ReasonPaused, message))
-	p.stand.Blocked = nil
-	p.silent = false
-	return true, p.writeStatus(context.Background(), true)
+	return true, nil
 }
 
 // findCluster finds the BrokerCluster and what was last seen of it, and says
@@ -73,6 +71,9 @@ func (p *topicPass) findCluster(ctx context.Context) (bool, error) {
 		return p.releaseWithout(ctx)
 	}
 	p.observer = observer
+	if asked := rocketmqv1alpha1.ReconcileRequest(p.topic); asked != p.topic.Status.LastHandledReconcileRequest {
+		observer.Poke()
+	}
 	p.sweep = observer.Cluster()
 	p.view = viewOf(p.topic, p.sweep)
 	return false, nil

@@ -191,7 +191,7 @@ func (p *topicPass) intend(ctx context.Context) (time.Time, error) {
 	p.topic.ObjectMeta = live.ObjectMeta
 	p.report()
 	err := p.writeStatus(ctx, true)
-	if apierrors.IsConflict(errors.Unwrap(err)) {
+	if apierrors.IsConflict(err) {
 		p.again = time.Second
 		return time.Time{}, nil
 	}

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	rocketmqv1alpha1 "github.com/lockstep-dev/lockstep/api/v1alpha1"
 	"github.com/lockstep-dev/lockstep/internal/resize"
 )
 
-// unknownGrace is how long an object at rest keeps its last proven Ready while
-// nothing can be observed (rule K07).
+// unknownGrace is how long at least an object at rest keeps what was last
+// proven while nothing can be observed (rule K07).
 const unknownGrace = 10 * time.Minute
 
 // standing is what a pass found out about a topic, as far as conditions need it.
@@ -24,6 +26,8 @@ type standing struct {
 	// UnknownSince is when the running process began to see too little of the
 	// topic; zero while it sees enough.
 	UnknownSince time.Time
+	// Grace is how long an object at rest keeps what was last proven.
+	Grace time.Duration
 	// Drift is what differs on the brokers beside queue counts, in words;
 	// empty when nothing does.
 	Drift string
@@ -57,7 +61,9 @@ func reportConditions(topic *rocketmqv1alpha1.Topic, s standing, now time.Time) 
 		set.set(rocketmqv1alpha1.ConditionReady, *ready)
 	}
 	set.progress(reconciling, stalled)
-	set.set(rocketmqv1alpha1.ConditionAsDeclared, asDeclared(s))
+	if declared := asDeclared(s); declared.Status != metav1.ConditionUnknown || ready != nil {
+		set.set(rocketmqv1alpha1.ConditionAsDeclared, declared)
+	}
 	if s.Blocked != nil {
 		return
 	}
@@ -118,7 +124,7 @@ func unproven(topic *rocketmqv1alpha1.Topic, reason, message string, open bool, 
 	switch {
 	case open, fresh:
 		return &u, &rec, nil
-	case s.UnknownSince.IsZero() || now.Sub(s.UnknownSince) < unknownGrace:
+	case s.UnknownSince.IsZero() || now.Sub(s.UnknownSince) < s.Grace:
 		return nil, nil, nil
 	default:
 		return &u, nil, nil

@@ -32,7 +32,7 @@ func (p *topicPass) brokersStatus() []rocketmqv1alpha1.TopicBrokerStatus {
 			if !expected {
 				continue
 			}
-			s.State, s.Message = rocketmqv1alpha1.TopicBrokerUnknown, clip(why, rocketmqv1alpha1.MaxBrokerMessage)
+			s.State, s.Message = rocketmqv1alpha1.TopicBrokerUnknown, rocketmqv1alpha1.Cut(why, rocketmqv1alpha1.MaxBrokerMessage)
 			s.Address = master
 			if !b.Runtime.IsKnown() {
 				s.State = rocketmqv1alpha1.TopicBrokerUnreachable
@@ -88,11 +88,11 @@ func (p *topicPass) storedStatus(s *rocketmqv1alpha1.TopicBrokerStatus, b snapsh
 			s.Message = notStored(&p.topic.Spec, runtime.Version)
 		}
 	case p.stand.Failed != "":
-		s.State, s.Message = rocketmqv1alpha1.TopicBrokerFailed, clip(p.stand.Failed, rocketmqv1alpha1.MaxBrokerMessage)
+		s.State, s.Message = rocketmqv1alpha1.TopicBrokerFailed, rocketmqv1alpha1.Cut(p.stand.Failed, rocketmqv1alpha1.MaxBrokerMessage)
 	case p.decision != nil && p.decision.Open:
 		s.State = rocketmqv1alpha1.TopicBrokerChanging
 	default:
-		s.State, s.Message = rocketmqv1alpha1.TopicBrokerPending, clip(drift, rocketmqv1alpha1.MaxBrokerMessage)
+		s.State, s.Message = rocketmqv1alpha1.TopicBrokerPending, rocketmqv1alpha1.Cut(drift, rocketmqv1alpha1.MaxBrokerMessage)
 	}
 }
 

@@ -10,7 +10,7 @@ const (
 	// MaxTopicName is the longest topic name, in bytes (rocketmq.md 11.3).
 	MaxTopicName = 127
 	// MaxQueuesPerBroker is the largest queues.perBroker.
-	MaxQueuesPerBroker = 4096
+	MaxQueuesPerBroker = 1024
 	// MaxBrokers is the largest number of brokers in a status.
 	MaxBrokers = 64
 	// MaxServers is the largest number of name servers, and of proxies, in a status.

@@ -47,7 +47,7 @@ func TestK05_BrokerClusterStatusStaysSmall(t *testing.T) {
 }
 
 // TestK05_StatusGrowsWithBrokersOnly shows that queue numbers change nothing in the shape: the same
-// status for one queue and for 4,096 has the same number of entries in every list.
+// status for one queue and for 1,024 has the same number of entries in every list.
 func TestK05_StatusGrowsWithBrokersOnly(t *testing.T) {
 	g := NewWithT(t)
 	perBroker := weigh(t, fullTopicStatus(11)) - weigh(t, fullTopicStatus(10))

@@ -33,12 +33,22 @@ const (
 // +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z]*$`
 type Stage string
 
+// Stages before anything is narrowed or widened.
+const (
+	// StageCreating makes the topic where no broker has it.
+	StageCreating Stage = "Creating"
+	// StageRepairing raises reads on a broker that has more queues for writing than for reading.
+	StageRepairing Stage = "Repairing"
+)
+
 // The stages of a shrink, in their order.
 const (
 	// StageNarrowingWrites lowers the number of writable queues on every broker.
 	StageNarrowingWrites Stage = "NarrowingWrites"
-	// StageSettling waits until every name server routes fewer writable queues, the oldest route has
-	// passed, and every retiring queue has been still for a window.
+	// StageRoutes waits until every name server routes fewer writable queues.
+	StageRoutes Stage = "Routes"
+	// StageSettling waits until the oldest route that a client may use has passed and every retiring
+	// queue has been still for a window.
 	StageSettling Stage = "Settling"
 	// StageLookingForPending looks twice for delayed, timed and half messages that are still to arrive.
 	StageLookingForPending Stage = "LookingForPending"
@@ -50,22 +60,31 @@ const (
 	StageNarrowingReads Stage = "NarrowingReads"
 	// StageWatchingRetired looks whether a late message arrives in a retired queue.
 	StageWatchingRetired Stage = "WatchingRetired"
+	// StageReopening opens retired queues for reading again because a late message arrived in one.
+	StageReopening Stage = "Reopening"
 )
 
-// The stages of a growth, a repair, a rescue and a re-opening, in their order.
+// The stages of a growth, in their order.
 const (
 	// StageSeeding writes and reads back where each group begins in queues that are about to be opened.
 	StageSeeding Stage = "Seeding"
 	// StageWideningReads raises the number of readable queues on every broker.
 	StageWideningReads Stage = "WideningReads"
+	// StageAwaitingReaders gives readers a bounded time to take the new queues.
+	StageAwaitingReaders Stage = "AwaitingReaders"
 	// StageWideningWrites raises the number of writable queues on every broker.
 	StageWideningWrites Stage = "WideningWrites"
-	// StageReopening opens retired queues for reading again because a late message arrived in one.
-	StageReopening Stage = "Reopening"
 )
 
-// StageAwaitingApproval waits before a cut for the annotation rocketmq.lockstep.dev/approve.
-const StageAwaitingApproval Stage = "AwaitingApproval"
+// The stages of other changes.
+const (
+	// StageAddingBroker brings the topic to a broker.
+	StageAddingBroker Stage = "AddingBroker"
+	// StageClosingBroker takes the topic from a broker.
+	StageClosingBroker Stage = "ClosingBroker"
+	// StageRescuing opens queues in which messages were stranded.
+	StageRescuing Stage = "Rescuing"
+)
 
 // QueueChange is a change of queues that is under way.
 type QueueChange struct {
@@ -104,10 +123,10 @@ type QueueChange struct {
 	// +required
 	Started metav1.Time `json:"started,omitzero"` //nolint:kubeapilinter // the zero time is omitted, so it cannot be set by mistake
 
-	// stage is the step at which the change stands. A shrink goes through NarrowingWrites, Settling,
-	// LookingForPending, Draining, ProvingAgain, NarrowingReads and WatchingRetired; a growth through
-	// WideningReads, Seeding and WideningWrites. Reopening means that a late message arrived in a
-	// retired queue; AwaitingApproval that a cut waits for its approval.
+	// stage is the step at which the change stands. A shrink goes through NarrowingWrites, Routes,
+	// Settling, LookingForPending, Draining, ProvingAgain, NarrowingReads and WatchingRetired; a growth
+	// through Seeding, WideningReads, AwaitingReaders and WideningWrites. Reopening means that a late
+	// message arrived in a retired queue.
 	//
 	// +required
 	Stage Stage `json:"stage,omitempty"`

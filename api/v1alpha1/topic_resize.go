@@ -117,7 +117,7 @@ type Waiver struct {
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4096
+	// +kubebuilder:validation:Maximum=1024
 	ToQueues int32 `json:"toQueues,omitempty"`
 
 	// reason says why these messages may be given up, for whoever reads this later.

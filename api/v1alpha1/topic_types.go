@@ -142,13 +142,14 @@ type TopicName string
 type Queues struct {
 	// perBroker is the number of queues on each broker, for writing and for reading; a topic on two
 	// brokers with perBroker 64 has 128 queues. It is also the largest number of classic consumers
-	// per broker that can work at the same time. At most 4096: RocketMQ itself checks nothing, but
-	// every queue has index files of 6 MB each on the broker, and a broker that was given 100,000
-	// queues by mistake ran out of memory at the next look at its statistics.
+	// per broker that can work at the same time. At most 1024: RocketMQ itself checks nothing, but
+	// every queue has index files of 6 MB each on the broker, a broker that was given 100,000 queues by
+	// mistake ran out of memory at the next look at its statistics, and what is noted of a change
+	// before a cut has to fit one ConfigMap for up to 64 brokers.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4096
+	// +kubebuilder:validation:Maximum=1024
 	PerBroker int32 `json:"perBroker,omitempty"`
 }
 

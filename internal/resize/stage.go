@@ -20,11 +20,11 @@ const (
 	StageNarrowingWrites Stage = "NarrowingWrites"
 	StageRoutes          Stage = "Routes"
 	StageSettling        Stage = "Settling"
-	StageLateMessages    Stage = "LateMessages"
+	StageLateMessages    Stage = "LookingForPending"
 	StageDraining        Stage = "Draining"
 	StageProvingAgain    Stage = "ProvingAgain"
 	StageNarrowingReads  Stage = "NarrowingReads"
-	StageWatching        Stage = "Watching"
+	StageWatching        Stage = "WatchingRetired"
 	// StageReopening: something unread was found on a retired queue.
 	StageReopening Stage = "Reopening"
 
