@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -161,36 +160,6 @@ func (b *Broker) unregister(rq *request) *reply {
 	return ok(nil)
 }
 
-// producerList is call 204.
-func (b *Broker) producerList(rq *request) *reply {
-	conns := b.producers[rq.Args["producerGroup"]]
-	if len(conns) == 0 {
-		return answer(systemError, "the producer group["+rq.Args["producerGroup"]+"] not exist")
-	}
-	set := jList{}
-	for _, addr := range slices.Sorted(maps.Keys(conns)) {
-		set = append(set, conns[addr].json())
-	}
-	return ok(fastjson(jObject{"connectionSet": set}))
-}
-
-// allProducers is call 328.
-func (b *Broker) allProducers() *reply {
-	data := jObject{}
-	for group, conns := range b.producers {
-		list := jList{}
-		for _, addr := range slices.Sorted(maps.Keys(conns)) {
-			k := conns[addr]
-			list = append(list, jObject{
-				"clientId": k.clientID, "language": k.language, "remoteIP": k.addr,
-				"lastUpdateTimestamp": k.seen.UnixMilli(), "version": k.version,
-			})
-		}
-		data[group] = list
-	}
-	return ok(fastjson(jObject{"data": data}))
-}
-
 // whoConsumes is call 300; 5.3.3 returns the topic in place of groups that are
 // online (rocketmq.md 3.18).
 func (b *Broker) whoConsumes(rq *request) *reply {
@@ -228,93 +197,4 @@ func (b *Broker) subscription(rq *request) *reply {
 		body["subscriptionData"] = s.json()
 	}
 	return ok(fastjson(body))
-}
-
-// RequestMode is how a topic is handed to a group (rocketmq.md 3.23).
-type RequestMode struct {
-	Mode          string // PULL or POP
-	ShareQueueNum int
-}
-
-// setRequestMode is call 401, allRequestModes call 402.
-func (b *Broker) setRequestMode(rq *request) *reply {
-	var body struct {
-		Topic           string `json:"topic"`
-		ConsumerGroup   string `json:"consumerGroup"`
-		Mode            string `json:"mode"`
-		PopShareQueuNum int    `json:"popShareQueueNum"`
-	}
-	if err := json.Unmarshal([]byte(rq.Body), &body); err != nil {
-		return answer(systemError, "syntax error, "+err.Error())
-	}
-	switch {
-	case len(body.Topic) >= len(retryPrefix) && body.Topic[:len(retryPrefix)] == retryPrefix:
-		return answer(noPermission, "retry topic is not allowed to set mode")
-	case b.topics[body.Topic] == nil:
-		return answer(topicNotExist, "topic["+body.Topic+"] not exist")
-	case b.findGroup(body.ConsumerGroup) == nil:
-		return answer(groupNotExist, "subscription group does not exist")
-	}
-	b.putMode(body.Topic, body.ConsumerGroup, RequestMode{Mode: body.Mode, ShareQueueNum: body.PopShareQueuNum})
-	return ok(nil)
-}
-
-func (b *Broker) allRequestModes() *reply {
-	topics := jObject{}
-	for topic, groups := range b.modes {
-		o := jObject{}
-		for group, m := range groups {
-			o[group] = jObject{"consumerGroup": group, "mode": m.Mode, "popShareQueueNum": m.ShareQueueNum, "topic": topic}
-		}
-		topics[topic] = o
-	}
-	return ok(fastjson(jObject{"messageRequestModeMap": topics}))
-}
-
-// runningInfo is what a member answers to call 307.
-func (m *Member) runningInfo() jObject {
-	subs, queues := jList{}, jPairs{}
-	for _, s := range m.subscriptions() {
-		subs = append(subs, s.json())
-	}
-	pop := jPairs{}
-	for _, p := range m.owned() {
-		key := jObject{"brokerName": p.broker, "queueId": p.id, "topic": p.topic}
-		if m.spec.POP {
-			pop = append(pop, jPair{key, jObject{"droped": false, "lastPopTimestamp": m.c.now().UnixMilli(), "waitAckCount": 0}})
-			continue
-		}
-		queues = append(queues, jPair{key, jObject{
-			"cachedMsgCount": 0, "cachedMsgMaxOffset": int64(0), "cachedMsgMinOffset": int64(0),
-			"cachedMsgSizeInMiB": 0, "commitOffset": m.position(p), "droped": false,
-			"lastConsumeTimestamp": m.c.now().UnixMilli(), "lastLockTimestamp": m.started.UnixMilli(),
-			"lastPullTimestamp": m.c.now().UnixMilli(), "locked": false, "transactionMsgCount": 0,
-			"transactionMsgMaxOffset": int64(0), "transactionMsgMinOffset": int64(0), "tryUnlockTimes": int64(0),
-		}})
-	}
-	body := jObject{
-		"mqTable": queues, "properties": m.properties(), "statusTable": jObject{}, "subscriptionSet": subs,
-	}
-	if m.c.opts.Version.five() {
-		body["mqPopTable"] = pop
-	}
-	return body
-}
-
-func (m *Member) properties() jObject {
-	p := jObject{
-		"PROP_CONSUME_TYPE": m.consumeType(), "PROP_CONSUMEORDERLY": "false",
-		"PROP_CONSUMER_START_TIMESTAMP": strconv.FormatInt(m.started.UnixMilli(), 10),
-		"PROP_THREADPOOL_CORE_SIZE":     "20", "PROP_NAMESERVER_ADDR": m.c.ns[0].addr,
-	}
-	if m.spec.Language == "JAVA" {
-		strategy := m.spec.Strategy
-		if strategy == "" {
-			strategy = "org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely"
-		}
-		p["PROP_CLIENT_VERSION"], p["consumerGroup"] = "V5_3_1", m.spec.Group
-		p["messageModel"], p["consumeFromWhere"] = m.model(), m.spec.From
-		p["allocateMessageQueueStrategy"] = strategy + "@5e91993f"
-	}
-	return p
 }

@@ -4,10 +4,8 @@
 package brokertest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -127,73 +125,6 @@ func (b *Broker) setTopic(t *TopicConfig, by string) {
 	b.noteChange(t.Name, old, t, by)
 }
 
-// topicListBody is the body of call 18.
-type topicListBody struct {
-	TopicConfigList []wireTopic `json:"topicConfigList"`
-}
-
-type wireTopic struct {
-	TopicName       string            `json:"topicName"`
-	ReadQueueNums   *int              `json:"readQueueNums"`
-	WriteQueueNums  *int              `json:"writeQueueNums"`
-	Perm            *int              `json:"perm"`
-	TopicFilterType string            `json:"topicFilterType"`
-	TopicSysFlag    int               `json:"topicSysFlag"`
-	Order           bool              `json:"order"`
-	Attributes      map[string]string `json:"attributes"`
-}
-
-// config fills what the body leaves out as the broker's class does.
-func (w wireTopic) config() *TopicConfig {
-	t := &TopicConfig{
-		Name: w.TopicName, Read: 16, Write: 16, Perm: 6, FilterType: w.TopicFilterType,
-		SysFlag: w.TopicSysFlag, Order: w.Order, Attributes: w.Attributes,
-	}
-	for _, f := range []struct{ from, to *int }{
-		{w.ReadQueueNums, &t.Read}, {w.WriteQueueNums, &t.Write}, {w.Perm, &t.Perm},
-	} {
-		if f.from != nil {
-			*f.to = *f.from
-		}
-	}
-	if t.FilterType == "" {
-		t.FilterType = "SINGLE_TAG"
-	}
-	return t
-}
-
-// updateTopicList is call 18: it answers success and does nothing at all when
-// one entry equals what is stored (rocketmq.md 3.4, rule R17).
-func (b *Broker) updateTopicList(rq *request) *reply {
-	var body topicListBody
-	if err := json.Unmarshal([]byte(rq.Body), &body); err != nil {
-		return answer(systemError, "syntax error, "+err.Error())
-	}
-	for _, w := range body.TopicConfigList {
-		if r := b.refuseTopic(w.TopicName); r != nil {
-			return r
-		}
-		if w.Attributes["+message.type"] == "MIXED" {
-			return answer(b.version.invalid(), "MIXED message type is not supported.")
-		}
-		if old := b.topics[w.TopicName]; old != nil && w.config().equal(*old) {
-			return ok(nil)
-		}
-	}
-	var table []*TopicConfig
-	for _, w := range body.TopicConfigList {
-		t := w.config()
-		if err := b.changeTopic(t, rq.String()); err != nil {
-			return answer(systemError, err.Error()) // what came before it stays
-		}
-		table = append(table, t)
-	}
-	if len(table) == 0 {
-		return ok(nil)
-	}
-	return b.awaitHung(ok(nil), b.register(table))
-}
-
 // deleteTopic is call 215 (rocketmq.md 3.5).
 func (b *Broker) deleteTopic(rq *request) *reply {
 	if r := b.refuseSlave(); r != nil {
@@ -239,82 +170,4 @@ func (b *Broker) dropTopic(name, by string) {
 			})
 		}
 	}
-}
-
-// topicConfig is call 351 (rocketmq.md 3.7).
-func (b *Broker) topicConfig(rq *request) *reply {
-	t := b.topics[rq.Args["topic"]]
-	if t == nil {
-		return answer(topicNotExist, "No topic in this broker. topic: "+rq.Args["topic"])
-	}
-	o := b.topicJSON(t)
-	if b.static[t.Name] && strings.EqualFold(rq.Args["lo"], "true") {
-		o["mappingDetail"] = b.mapping(t.Name)
-	}
-	return ok(fastjson(o))
-}
-
-// mapping is the queue mapping of a static topic.
-func (b *Broker) mapping(topic string) jObject {
-	return jObject{"topic": topic, "bname": b.name, "totalQueues": 1, "epoch": int64(1), "scope": "__global__"}
-}
-
-// allTopics is call 21 (rocketmq.md 3.8).
-func (b *Broker) allTopics() *reply {
-	table := jObject{}
-	for name, t := range b.topics {
-		table[name] = b.topicJSON(t)
-	}
-	body := jObject{"dataVersion": b.json(b.topicVersion), "topicConfigTable": table}
-	if b.version.five() {
-		body["mappingDataVersion"] = b.json(dataVersion{timestamp: b.topicVersion.timestamp})
-		mapped := jObject{}
-		for name := range b.static {
-			mapped[name] = b.mapping(name)
-		}
-		body["topicQueueMappingDetailMap"] = mapped
-		body["topicQueueMappingInfoMap"] = jObject{}
-	}
-	r := ok(fastjson(body))
-	if b.version.since540() {
-		r.ext = map[string]string{"totalTopicNum": strconv.Itoa(len(b.topics))}
-	}
-	return r
-}
-
-// topicStats is call 202 (rocketmq.md 3.9). It sees no queue beyond the counts.
-func (b *Broker) topicStats(rq *request) *reply {
-	topic := rq.Args["topic"]
-	t := b.topics[topic]
-	if t == nil {
-		return answer(topicNotExist, "topic["+topic+"] not exist")
-	}
-	queues := t.highest()
-	if !b.version.five() {
-		queues = t.Write
-	}
-	var table jPairs
-	for id := range max(0, queues) {
-		last := b.store.max(topic, id)
-		table = append(table, jPair{b.queueJSON(topic, id), jObject{
-			"lastUpdateTimestamp": b.store.storeTime(topic, id, last-1),
-			"maxOffset":           last, "minOffset": b.store.min(topic, id),
-		}})
-	}
-	body := jObject{"offsetTable": table}
-	if b.version.five() {
-		body["topicPutTps"] = 0.0
-	}
-	return ok(fastjson(body))
-}
-
-// queueJSON is a MessageQueue, which serves as a key.
-func (b *Broker) queueJSON(topic string, id int) jObject {
-	return jObject{"brokerName": b.name, "queueId": id, "topic": topic}
-}
-
-func (b *Broker) systemTopicList() *reply {
-	names := b.systemTopics()
-	slices.Sort(names)
-	return ok(fastjson(jObject{"topicList": names}))
 }

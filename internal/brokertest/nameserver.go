@@ -58,8 +58,6 @@ func (c *Cluster) addNameServer(i int) error {
 	return s.boot()
 }
 
-func (s *NameServer) who() string { return s.name }
-
 // boot starts the name server with nothing but its stored key-value table.
 func (s *NameServer) boot() error {
 	s.brokers = map[string]*nsBroker{}

@@ -20,8 +20,6 @@ type actor interface {
 	// handle answers a call, or returns nil for no answer. It runs with the
 	// cluster locked.
 	handle(rq *request) *reply
-	// who is the name of the actor in records: "ns-0", "broker-a".
-	who() string
 }
 
 // node is one listening address. The address stays reserved while the node is

@@ -39,8 +39,6 @@ func (c *Cluster) addProxy(i int) error {
 	return p.boot()
 }
 
-func (p *Proxy) who() string { return p.name }
-
 // boot starts the proxy, which knows no member and creates the heartbeat topic
 // on every master that lacks it.
 func (p *Proxy) boot() error {
