@@ -79,14 +79,21 @@ func (s *Server) probeBroker(ctx context.Context) error {
 		if !nameServer.Serving() {
 			continue
 		}
-		body, err := s.cluster.clusterInfo(ctx, nameServer.Addr)
-		if err != nil {
+		if err := s.listed(ctx, nameServer); err != nil {
 			return err
 		}
-		// The body is not JSON (rocketmq.md 1.7); the quoted address is unambiguous.
-		if !bytes.Contains(body, []byte(`"`+s.Addr+`"`)) {
-			return fmt.Errorf("%s does not list %s yet", nameServer.Name, s.Name)
-		}
+	}
+	return nil
+}
+
+func (s *Server) listed(ctx context.Context, nameServer *Server) error {
+	body, err := s.cluster.clusterInfo(ctx, nameServer.Addr)
+	if err != nil {
+		return err
+	}
+	// The body is not JSON (rocketmq.md 1.7); the quoted address is unambiguous.
+	if !bytes.Contains(body, []byte(`"`+s.Addr+`"`)) {
+		return fmt.Errorf("%s does not list %s yet", nameServer.Name, s.Name)
 	}
 	return nil
 }
