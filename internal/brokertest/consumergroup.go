@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockstep-dev/lockstep/internal/remoting"
 )
 
 // Subscription is what one member or table wants of a topic.
@@ -78,9 +80,50 @@ type heartbeat struct {
 	subs                            []Subscription
 }
 
-// register takes a heartbeat: the last member's type, model and start win, a
-// topic's expression only with a higher version, and topics the heartbeat lacks
-// are removed, whoever put them there.
+func newConsumerGroup() *consumerGroup {
+	return &consumerGroup{conns: map[string]*connection{}, table: map[string]*Subscription{}}
+}
+
+// take takes a member's heartbeat: the last member's type, model and start win,
+// a topic's expression only with a higher version, and topics the heartbeat
+// lacks are removed, whoever put them there. It reports whether members or
+// topics changed; a changed expression is no change.
+func (g *consumerGroup) take(k *connection, h heartbeat) bool {
+	changed := g.conns[k.addr] == nil
+	g.conns[k.addr] = k
+	g.consumeType, g.model, g.from = h.consumeType, h.model, h.from
+	listed := map[string]bool{}
+	for _, s := range h.subs {
+		listed[s.Topic] = true
+		old := g.table[s.Topic]
+		changed = changed || old == nil
+		if old == nil || s.Version > old.Version {
+			g.table[s.Topic] = &s
+		}
+	}
+	for topic := range g.table {
+		if !listed[topic] {
+			delete(g.table, topic)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// notify tells connected members that members or topics changed (code 40).
+func (b *Broker) notify(group string) {
+	g, cfg := b.consumers[group], b.groups[group]
+	if g == nil || cfg == nil || !cfg.NotifyEnable || b.version.five() && g.model == "BROADCASTING" {
+		return
+	}
+	for _, k := range g.conns {
+		if k.wire != nil {
+			k.wire.tell(remoting.ReqNotifyConsumerIdsChanged, map[string]string{"consumerGroup": group}, nil)
+		}
+	}
+}
+
+// registerConsumer takes a heartbeat of one group.
 func (b *Broker) registerConsumer(k *connection, h heartbeat) {
 	cfg := b.findGroup(h.group)
 	if cfg == nil {
@@ -89,19 +132,12 @@ func (b *Broker) registerConsumer(k *connection, h heartbeat) {
 	b.ensureTopic(retryPrefix+h.group, cfg.RetryQueues)
 	g := b.consumers[h.group]
 	if g == nil {
-		g = &consumerGroup{conns: map[string]*connection{}, table: map[string]*Subscription{}}
+		g = newConsumerGroup()
 		b.consumers[h.group] = g
 	}
-	g.conns[k.addr] = k
-	g.consumeType, g.model, g.from = h.consumeType, h.model, h.from
-	listed := map[string]bool{}
-	for _, s := range h.subs {
-		listed[s.Topic] = true
-		if old := g.table[s.Topic]; old == nil || s.Version > old.Version {
-			g.table[s.Topic] = &s
-		}
+	if g.take(k, h) {
+		b.notify(h.group)
 	}
-	maps.DeleteFunc(g.table, func(topic string, _ *Subscription) bool { return !listed[topic] })
 }
 
 // ensureTopic creates a topic as the broker itself does for retries.
@@ -120,6 +156,7 @@ func (b *Broker) drop(group, addr string) {
 		if len(g.conns) == 0 {
 			delete(b.consumers, group)
 		}
+		b.notify(group)
 	}
 }
 

@@ -41,6 +41,7 @@ type node struct {
 	ln     net.Listener
 	conns  map[*clientConn]struct{}
 	life   int // counts the times the port was shut
+	ending bool
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -103,7 +104,7 @@ func (n *node) accept(ln net.Listener) {
 		}
 		cc := &clientConn{n: n, conn: conn, addr: conn.RemoteAddr().String(), waiting: map[int32]chan *wireCommand{}}
 		n.mu.Lock()
-		if n.ln != ln {
+		if n.ln != ln || n.ending {
 			n.mu.Unlock()
 			_ = conn.Close()
 			continue
@@ -139,8 +140,20 @@ func (n *node) disconnect() {
 	}
 }
 
+// spawn runs f on a goroutine that close waits for; not at all once it began.
+func (n *node) spawn(f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.ending {
+		n.wg.Go(f)
+	}
+}
+
 // close ends the node for good and waits for its goroutines.
 func (n *node) close() {
+	n.mu.Lock()
+	n.ending = true
+	n.mu.Unlock()
 	n.shut()
 	n.wg.Wait()
 	n.mu.Lock()

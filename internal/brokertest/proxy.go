@@ -83,26 +83,17 @@ func (p *Proxy) id() string {
 func (p *Proxy) register(m *GRPCMember) {
 	g := p.consumers[m.spec.Group]
 	if g == nil {
-		g = &consumerGroup{conns: map[string]*connection{}, table: map[string]*Subscription{}}
+		g = newConsumerGroup()
 		p.consumers[m.spec.Group] = g
 	}
-	g.consumeType, g.model, g.from = m.consumeType(), "CLUSTERING", "CONSUME_FROM_LAST_OFFSET"
-	g.conns[m.spec.Addr] = &connection{
+	k := &connection{
 		clientID: m.spec.ClientID, addr: m.spec.Addr, language: "JAVA",
 		version: int(m.c.opts.Version), seen: m.c.now(),
 	}
-	listed := map[string]bool{}
-	for _, s := range m.subscriptions() {
-		listed[s.Topic] = true
-		if old := g.table[s.Topic]; old == nil || s.Version > old.Version {
-			g.table[s.Topic] = &s
-		}
-	}
-	for topic := range g.table {
-		if !listed[topic] {
-			delete(g.table, topic)
-		}
-	}
+	g.take(k, heartbeat{
+		group: m.spec.Group, consumeType: m.consumeType(), model: "CLUSTERING",
+		from: "CONSUME_FROM_LAST_OFFSET", subs: m.subscriptions(),
+	})
 }
 
 func (p *Proxy) drop(group, addr string) {

@@ -61,9 +61,7 @@ func (cc *clientConn) serve() {
 			cc.deliver(cmd)
 			continue
 		}
-		cc.n.mu.Lock()
-		cc.n.wg.Go(func() { cc.process(cmd) })
-		cc.n.mu.Unlock()
+		cc.n.spawn(func() { cc.process(cmd) })
 	}
 }
 
@@ -193,14 +191,15 @@ func (cc *clientConn) deliver(cmd *wireCommand) {
 	}
 }
 
-// tell sends a one-way request of the server to the client.
+// tell sends a one-way request of the server to the client, without waiting for
+// a client that does not read.
 func (cc *clientConn) tell(code int, ext map[string]string, body []byte) {
 	const oneway = 2
 	cmd := &wireCommand{
 		Code: code, Language: "JAVA", Version: int(cc.n.c.opts.Version), Flag: oneway, ExtFields: ext, Body: body,
 	}
 	if frame, err := remoting.AppendCommand(nil, cmd); err == nil {
-		cc.write(frame)
+		cc.n.spawn(func() { cc.write(frame) })
 	}
 }
 

@@ -20,14 +20,20 @@ type member struct {
 	wire  *remoting.Client
 	id    string
 	group string
+	// told receives the requests that servers sent it.
+	told chan *remoting.Command
 }
 
 // join makes a member. Its answer to call 307 is body; an empty one means that
 // it does not answer.
 func (s *scene) join(group, id, body string) *member {
 	s.Helper()
-	m := &member{s: s, id: id, group: group}
+	m := &member{s: s, id: id, group: group, told: make(chan *remoting.Command, 100)}
 	m.wire = remoting.NewClient(remoting.Options{Handler: func(_ string, req *remoting.Command) *remoting.Command {
+		select {
+		case m.told <- req:
+		default: // a test that does not look
+		}
 		if req.Code != remoting.ReqGetConsumerRunningInfo || body == "" {
 			return nil
 		}
@@ -127,6 +133,16 @@ func memberTests() []test {
 			s.Expect(s.members(name).Broadcast()).To(BeTrue())
 			one.beat(clustering, sub{name, "*", 1, "TAG"})
 			s.Expect(s.members(name).Broadcast()).To(BeFalse())
+		}},
+		{"members are told of one that joins or leaves, between two replies", func(s *scene, name string) {
+			one, two := s.join(name, name+"@1", ""), s.join(name, name+"@2", "")
+			one.beat(clustering, sub{name, "*", 1, "TAG"})
+			told := And(HaveField("Code", remoting.ReqNotifyConsumerIdsChanged), HaveField("ExtFields", HaveKeyWithValue("consumerGroup", name)))
+			s.soon(func(g Gomega) { g.Expect(one.told).To(Receive(told)) })
+			two.beat(clustering, sub{name, "*", 1, "TAG"})
+			s.soon(func(g Gomega) { g.Expect(one.told).To(Receive(told)) })
+			two.leave()
+			s.soon(func(g Gomega) { g.Expect(one.told).To(Receive(told)) })
 		}},
 		{"a closed connection ends membership at once", func(s *scene, name string) {
 			m := s.join(name, name+"@1", "")

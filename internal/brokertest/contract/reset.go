@@ -72,6 +72,17 @@ func resetTests() []test {
 			s.Expect(remark).To(ContainSubstring("THe consumer group <" + name + "> not exist"))
 			s.commit(name, name, 1, 0)
 			s.refused(remoting.RespConsumerNotOnline, s.a, reset, ask(name, name))
+			m := s.join(name, name+"@1", "")
+			m.beat("CLUSTERING", sub{name, "*", 1, "TAG"})
+			reply := s.ok(s.a, reset, ask(name, name))
+			s.Expect(string(reply.Body)).To(ContainSubstring(`"queueId":0,"topic":"` + name + `"}:0`))
+			s.soon(func(g Gomega) {
+				var req *remoting.Command
+				g.Expect(m.told).To(Receive(&req))
+				g.Expect(req.Code).To(Equal(remoting.ReqResetConsumerClientOffset))
+				g.Expect(string(req.Body)).To(ContainSubstring(`"offsetTable"`))
+			})
+			s.Expect(s.entries(name, name)).To(HaveKeyWithValue(0, int64(4)), "the members do it, or nobody")
 		}},
 		{"207 with clean also clears what is pending", func(s *scene, name string) {
 			if !s.five() {
