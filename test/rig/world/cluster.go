@@ -1,0 +1,77 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/lockstep-dev/lockstep/test/rig/assets"
+	"github.com/lockstep-dev/lockstep/test/rig/controlplane"
+	"github.com/lockstep-dev/lockstep/test/rig/nodeagent"
+)
+
+// podGrace is how long Pods may take to end when the world stops.
+const podGrace = 5 * time.Second
+
+// cluster is the Kubernetes that the world lives on: one of our own, or one
+// that was there before.
+type cluster struct {
+	kubeconfig string
+	config     *rest.Config
+	// plane and node are nil for an existing cluster.
+	plane *controlplane.ControlPlane
+	node  *nodeagent.Agent
+}
+
+// existingCluster reads a kubeconfig file.
+func existingCluster(kubeconfig string) (*cluster, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, &Failure{Part: "the existing cluster", Err: fmt.Errorf("reading the kubeconfig %s: %w", kubeconfig, err),
+			Try: "kubectl --kubeconfig " + kubeconfig + " get nodes"}
+	}
+	return &cluster{kubeconfig: kubeconfig, config: config}, nil
+}
+
+// ownCluster builds what is missing and starts a control plane and a node.
+func ownCluster(ctx context.Context, o Options) (*cluster, error) {
+	bin, err := assets.Dir(assets.Etcd, assets.APIServer, assets.ControllerManager)
+	if err != nil {
+		if bin, err = ControlPlane(ctx, o.Log); err != nil {
+			return nil, err
+		}
+	}
+	dir := filepath.Join(o.Dir, "control-plane")
+	plane, err := controlplane.Start(ctx, controlplane.Options{Dir: dir, BinDir: bin})
+	if err != nil {
+		return nil, &Failure{Part: "the control plane", Err: err,
+			Try: "see the logs in " + filepath.Join(dir, "logs") + "; is another program short of memory or disk?"}
+	}
+	c := &cluster{kubeconfig: plane.Kubeconfig(), config: plane.Config(), plane: plane}
+	c.node, err = nodeagent.Start(ctx, nodeagent.Options{Config: plane.Config(), Dir: filepath.Join(o.Dir, "node"), Log: logr.Discard()})
+	if err != nil {
+		return nil, errors.Join(&Failure{Part: "the node agent", Err: err}, c.stop())
+	}
+	return c, nil
+}
+
+// stop ends what was started; an existing cluster stays.
+func (c *cluster) stop() error {
+	var errs []error
+	if c.node != nil {
+		errs = append(errs, c.node.Stop(podGrace))
+	}
+	if c.plane != nil {
+		errs = append(errs, c.plane.Stop())
+	}
+	return errors.Join(errs...)
+}
