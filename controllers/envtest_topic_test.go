@@ -39,7 +39,7 @@ func TestTopicShrinksAndGrows(t *testing.T) {
 	w := newWorld(t, brokertest.Options{})
 	w.cluster()
 	topic := w.topic("orders", 8, func(t *v1alpha1.Topic) {
-		t.Spec.Resize = &v1alpha1.Resize{LongestDelaySeconds: new(int64)}
+		t.Spec.Resize = &v1alpha1.Resize{LongestDelaySeconds: second()}
 	})
 	w.is(topic, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAsNeeded)
 	w.mq.Watch("TOPIC_ORDERS")

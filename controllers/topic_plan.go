@@ -88,10 +88,10 @@ func (p *topicPass) lookAndPlan(ctx context.Context, spec resize.Spec) error {
 	return nil
 }
 
-// highestEver is the highest queue count the topic is known to have had, so
-// that retired queues are looked at.
+// highestEver is the highest queue count the topic is known to have had or is
+// to have, so that retired queues and those to come are looked at.
 func (p *topicPass) highestEver() int {
-	highest := p.view.Highest
+	highest := max(p.view.Highest, int(p.topic.Spec.Queues.PerBroker))
 	if a := p.topic.Status.Adoption; a != nil && a.ReadQueues != nil {
 		highest = max(highest, int(*a.ReadQueues))
 	}
