@@ -67,12 +67,14 @@ func (b *boxes) forget(id observe.ID) {
 	delete(b.all, id)
 }
 
-// Secrets are read again at these intervals, for nothing wakes us when one
-// changes: the operator has no right to watch them. Sooner while the servers
-// refuse the credentials.
+// What wakes nobody is looked at again at these intervals: Secrets, which the
+// operator has no right to watch, counts, and the routes that sweeps check in
+// turn. Sooner while the servers refuse the credentials, or no route was
+// checked yet.
 const (
-	secretsEvery       = 5 * time.Minute
+	clusterEvery       = time.Minute
 	secretsWhenRefused = 15 * time.Second
+	untilRoutesChecked = 5 * time.Second
 )
 
 // Reconcile keeps the observer of one BrokerCluster and reports what it saw.
@@ -132,7 +134,10 @@ func (r *BrokerClusterReconciler) observe(ctx context.Context, id observe.ID, cl
 		observer.Poke()
 		return secretsWhenRefused, nil
 	}
-	return secretsEvery, nil
+	if len(sweep.Routes) == 0 {
+		return untilRoutesChecked, nil
+	}
+	return clusterEvery, nil
 }
 
 // holderOf is the older BrokerCluster that leads to the same RocketMQ; nil when
