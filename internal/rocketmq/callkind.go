@@ -17,7 +17,7 @@ const (
 // CallKind says whether a request code reads or changes. A code that no method
 // of [Client] sends counts as changing. Reading codes that still leave a trace
 // are 31 (an empty queue object for an unknown id, rocketmq.md 3.20) and 11
-// (a pull offset, live 1.1).
+// (a pull offset, rocketmq-live.md 1.1).
 func CallKind(code int) Kind {
 	switch code {
 	case remoting.ReqPullMessage,

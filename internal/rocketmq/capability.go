@@ -9,7 +9,7 @@ import (
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 )
 
-// Ordinals of the versions at which brokers differ (rocketmq.md 1.5, live 2).
+// Ordinals of the versions at which brokers differ (rocketmq.md 1.5, rocketmq-live.md 2).
 const (
 	v500 = 413
 	v520 = 453

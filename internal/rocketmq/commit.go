@@ -11,11 +11,11 @@ import (
 )
 
 // resetPending is in the remark of a commit that was swallowed by a pending
-// reset. The code of such an answer is success (live 10.3).
+// reset. The code of such an answer is success (rocketmq-live.md 10.3).
 const resetPending = "Offset has been previously reset"
 
 // CommitOffset sets one group's committed offset of one queue (call 15,
-// rocketmq.md 3.20, live 6). The broker checks neither range nor queue id, and
+// rocketmq.md 3.20, rocketmq-live.md 6). The broker checks neither range nor queue id, and
 // a connected classic member overwrites the value on a queue it owns, so the
 // caller reads it back. Unknown group or topic is an error of kind NotFound
 // from 5.0 and 5.3 on; before, the entry is stored all the same.

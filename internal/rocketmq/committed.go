@@ -14,7 +14,7 @@ import (
 )
 
 // CommittedOffsets is every offset a broker keeps (call 43, rocketmq.md 3.20,
-// live 2.1). Entries of retired queues and of RocketMQ's own groups are in it.
+// rocketmq-live.md 2.1). Entries of retired queues and of RocketMQ's own groups are in it.
 type CommittedOffsets struct {
 	// Committed are the committed offsets. For a POP group they are the
 	// messages handed out, finished or not (rocketmq.md 4.5).
@@ -116,7 +116,7 @@ func (a *CommittedOffsets) file(key string, wire map[int]*int64, table GroupOffs
 // (call 14 with setZeroIfNotFound=false); false means that there is no entry.
 // 4.9 cannot tell no entry from zero, so there all offsets are read instead
 // (call 43, rocketmq.md 3.20). While a reset is pending the reset's value is
-// told (live 10.3).
+// told (rocketmq-live.md 10.3).
 func (c *Client) CommittedOffset(ctx context.Context, addr, topic, group string, queue int) (int64, bool, error) {
 	met, err := c.version(ctx, addr)
 	if err != nil {

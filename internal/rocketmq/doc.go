@@ -20,6 +20,6 @@
 // call (see refine), [*IdentityError] when the peer is another broker than
 // expected, and [*NotSentError] when the client refused.
 //
-// Section numbers in comments are those of docs/rocketmq.md; "live" is
+// Section numbers in comments are those of docs/rocketmq.md and
 // docs/rocketmq-live.md.
 package rocketmq

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrResetPending says that a committed offset was not stored because a reset
-// of that queue still waits for its first pull (live 10.3).
+// of that queue still waits for its first pull (rocketmq-live.md 10.3).
 var ErrResetPending = errors.New("an offset reset of this queue is still pending; the broker stores no commit until it is taken")
 
 // NotSentError says that the client refused to send a call.

@@ -101,7 +101,7 @@ func IsGRPC(clientID string) bool { return strings.Count(clientID, "@") >= grpcS
 // the broker that lists it (call 307, rocketmq.md 3.15). The broker waits up to
 // 10 s for the client. A member that is gone is an error of kind NotFound, one
 // that does not answer of kind Timeout (case P12). gRPC members cannot answer
-// and cost the whole 10 s, so their ids are refused (live 1.2).
+// and cost the whole 10 s, so their ids are refused (rocketmq-live.md 1.2).
 func (c *Client) RunningInfo(ctx context.Context, addr, group, clientID string) (snapshot.MemberReport, error) {
 	const code = remoting.ReqGetConsumerRunningInfo
 	if IsGRPC(clientID) {

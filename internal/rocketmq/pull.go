@@ -62,7 +62,7 @@ func (c *Client) Pull(ctx context.Context, addr, topic string, queue int, from i
 
 // pullWithSubscription is bit 2 of a pull's sysFlag: the request carries its own
 // subscription. Without it a group that has no member is refused; bit 1 would
-// commit, bit 2^1 would wait (live 1.1).
+// commit, bit 2^1 would wait (rocketmq-live.md 1.1).
 const pullWithSubscription = 4
 
 // isPullOutcome reports whether a code is an outcome of a pull and no failure.

@@ -20,7 +20,7 @@ type rule struct {
 
 // rules are the answers whose code means something of its own on one call. All
 // of them hide in the catch-all code 1; what has a code for itself is judged by
-// remoting. Sources: rocketmq.md 3.15, 3.16, 3.22, live 2.
+// remoting. Sources: rocketmq.md 3.15, 3.16, 3.22, rocketmq-live.md 2.
 func rules() []rule {
 	const one = remoting.RespSystemError
 	return []rule{

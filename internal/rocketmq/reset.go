@@ -14,7 +14,7 @@ import (
 // ResetOffset sets a group back on one queue by the broker's own hand (call 222
 // with queueId and offset, brokers from 5.2.0; an error of kind Unsupported
 // before). The next pull or pop of that queue takes it, and until then the
-// broker swallows commits (rocketmq.md 3.22, live 10).
+// broker swallows commits (rocketmq.md 3.22, rocketmq-live.md 10).
 //
 // It is sent only for a queue that consumers can read: a reset on a retired one
 // stays pending for ever. So the topic is read first, and queue must be below
@@ -47,7 +47,7 @@ func (c *Client) ResetOffset(ctx context.Context, at Master, topic, group string
 // ResetToTime sets a group back to a moment on all queues of a topic through its
 // connected members (call 222 by time, brokers before 5.2.0; refused from then
 // on, where ResetOffset is exact). It lands up to a few messages earlier and
-// takes 10 s for each master (live 10.1). Needs members, and an entry of the
+// takes 10 s for each master (rocketmq-live.md 10.1). Needs members, and an entry of the
 // group on every queue; else it is an error of kind NotFound.
 func (c *Client) ResetToTime(ctx context.Context, at Master, topic, group string, moment time.Time) error {
 	const code = remoting.ReqInvokeBrokerToResetOffset

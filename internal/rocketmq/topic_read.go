@@ -31,7 +31,7 @@ type DataVersion struct {
 }
 
 // AllTopicConfigs asks a broker for all topics (call 21 without paging,
-// rocketmq.md 3.8, live 2.2).
+// rocketmq.md 3.8, rocketmq-live.md 2.2).
 func (c *Client) AllTopicConfigs(ctx context.Context, addr string) (TopicTable, error) {
 	return readBody(ctx, c, addr, remoting.ReqGetAllTopicConfig, nil, decodeTopicTable)
 }

@@ -20,7 +20,7 @@ const (
 const DefaultHeartbeatTopic = "DefaultHeartBeatSyncerTopic"
 
 // ToolsGroup is the built-in group under which administrators read: it exists
-// on every broker, so a pull under it creates nothing (live 1.1).
+// on every broker, so a pull under it creates nothing (rocketmq-live.md 1.1).
 const ToolsGroup = "TOOLS_CONSUMER"
 
 // HalfTopic holds half messages, ScheduleTopic messages of delay levels.

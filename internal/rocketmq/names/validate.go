@@ -14,7 +14,7 @@ const (
 	MaxTopic = 127
 	// MaxGroup is the longest group name in characters for which the group's
 	// retry topic can exist on every supported version: MaxTopic without
-	// RetryPrefix. Brokers from 5.4.0 enforce the same number (live 2).
+	// RetryPrefix. Brokers from 5.4.0 enforce the same number (rocketmq-live.md 2).
 	MaxGroup = MaxTopic - len(RetryPrefix)
 )
 
