@@ -5,8 +5,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand"
+	"os"
 	"strings"
 	"time"
 
@@ -78,18 +80,12 @@ func consume(ctx context.Context, args []string) error {
 	default:
 		return fmt.Errorf("--filter-type is tag or sql, not %q", *filterType)
 	}
-	sdk, err := rocketmq.NewPushConsumer(options...)
-	if err != nil {
-		return fmt.Errorf("making the consumer: %w", err)
-	}
 	h := handler{ctx: ctx, ledger: ledger, time: time.Duration(*handleMillis) * time.Millisecond, refuse: *refuse}
-	for _, topic := range strings.Split(c.topic, ",") {
-		if err := sdk.Subscribe(topic, selector, h.handle); err != nil {
-			return fmt.Errorf("subscribing to %s: %w", topic, err)
-		}
-	}
-	if err := sdk.Start(); err != nil {
-		return fmt.Errorf("starting the consumer: %w", err)
+	sdk := untilMade(ctx, func() (rocketmq.PushConsumer, error) {
+		return startConsumer(options, strings.Split(c.topic, ","), selector, h)
+	})
+	if sdk == nil {
+		return nil
 	}
 	if err := c.ready(); err != nil {
 		return err
@@ -99,6 +95,41 @@ func consume(ctx context.Context, args []string) error {
 		return fmt.Errorf("stopping the consumer: %w", err)
 	}
 	return nil
+}
+
+func startConsumer(options []consumer.Option, topics []string, selector consumer.MessageSelector, h handler) (rocketmq.PushConsumer, error) {
+	sdk, err := rocketmq.NewPushConsumer(options...)
+	if err != nil {
+		return nil, fmt.Errorf("making the consumer: %w", err)
+	}
+	for _, topic := range topics {
+		if err := sdk.Subscribe(topic, selector, h.handle); err != nil {
+			return nil, fmt.Errorf("subscribing to %s: %w", topic, err)
+		}
+	}
+	if err := sdk.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the consumer: %w", err), sdk.Shutdown())
+	}
+	return sdk, nil
+}
+
+// untilMade tries every second: a client may start before the servers or the
+// topic are there. Nil when the context ends first.
+func untilMade(ctx context.Context, maker func() (rocketmq.PushConsumer, error)) rocketmq.PushConsumer {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		sdk, err := maker()
+		if err == nil {
+			return sdk
+		}
+		fmt.Fprintln(os.Stderr, "trying again:", err)
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 type handler struct {

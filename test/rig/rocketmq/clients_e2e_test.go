@@ -51,7 +51,7 @@ func testClients(t *testing.T, version string) {
 	}
 	for _, kind := range kinds {
 		consume(kind, "consume")
-		producers = append(producers, b.run(kind, "p-"+kind, "produce", "--topic=orders", "--rate=100", "--tags=PAID,REFUND", fmt.Sprintf("--count=%d", each)))
+		producers = append(producers, b.run(kind, "p-"+kind, "produce", "--topic=orders", "--rate=100", "--send-timeout-ms=20000", "--tags=PAID,REFUND", fmt.Sprintf("--count=%d", each)))
 	}
 	if o.Proxies > 0 {
 		consume(rocketmq.GRPCClient, "consume-simple")
@@ -155,7 +155,7 @@ func testModes(t *testing.T, version string) {
 func (b *bench) testMode(m mode, count int) {
 	group := "g-" + m.topic
 	consumer := b.run(m.kind, group, append([]string{"consume", "--topic=" + m.topic, "--group=" + group}, m.consume...)...)
-	producer := b.run(m.kind, "p-"+m.topic, append([]string{"produce", "--topic=" + m.topic, "--rate=50", fmt.Sprintf("--count=%d", count)}, m.produce...)...)
+	producer := b.run(m.kind, "p-"+m.topic, append([]string{"produce", "--topic=" + m.topic, "--rate=50", "--send-timeout-ms=20000", fmt.Sprintf("--count=%d", count)}, m.produce...)...)
 	b.finish(producer)
 	m.query.Topic, m.query.Group = m.topic, group
 	b.expectAll(m.query, m.sent)

@@ -69,6 +69,7 @@ func (o Options) brokerProperties(s *Server, nameServers string) map[string]stri
 		"autoCreateTopicEnable":      "false",
 		"enablePropertyFilter":       "true",
 	}
+	maps.Copy(properties, patientProperties())
 	if !o.is4() {
 		maps.Copy(properties, quietProperties())
 	}
@@ -80,6 +81,16 @@ func (o Options) brokerProperties(s *Server, nameServers string) map[string]stri
 	}
 	maps.Copy(properties, o.BrokerProperties)
 	return properties
+}
+
+// patientProperties keep brokers on a busy machine from refusing messages that
+// waited 200 ms for a processor ("[TIMEOUT_CLEAN_QUEUE]broker busy").
+func patientProperties() map[string]string {
+	return map[string]string{
+		"waitTimeMillsInSendQueue":        "10000",
+		"waitTimeMillsInTransactionQueue": "10000",
+		"osPageCacheBusyTimeOutMills":     "10000",
+	}
 }
 
 // quietProperties keep an idle 5.x broker from using a quarter of a processor,
@@ -121,8 +132,8 @@ func (o Options) proxyConfig(s *Server, nameServers string) ([]byte, error) {
 	return json.MarshalIndent(config, "", "  ")
 }
 
-// logback is what 4.x wants to find below ROCKETMQ_HOME for its two programs;
-// 5.x brings its own, which writes below user.home.
+// logback is what programs of 4.x want to find below ROCKETMQ_HOME; 5.x brings its
+// own, which writes below user.home.
 const logback = `<configuration>
   <appender name="file" class="ch.qos.logback.core.FileAppender">
     <file>%s</file>
@@ -132,17 +143,25 @@ const logback = `<configuration>
 </configuration>
 `
 
+func (o Options) writeLogback(home string) error {
+	if !o.is4() {
+		return nil
+	}
+	for _, program := range []string{"namesrv", "broker", "tools"} {
+		text := fmt.Sprintf(logback, filepath.Join(home, "logs", program+".log"))
+		if err := writeFile(filepath.Join(home, "conf", "logback_"+program+".xml"), []byte(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeConfig writes all files that the server reads, so that a restart finds
 // the same.
 func (o Options) writeConfig(s *Server, nameServers string) error {
 	conf := filepath.Join(s.Dir, "conf")
-	if o.is4() {
-		for _, name := range []string{"logback_namesrv.xml", "logback_broker.xml"} {
-			text := fmt.Sprintf(logback, filepath.Join(s.Dir, "logs", string(s.Kind)+".log"))
-			if err := writeFile(filepath.Join(conf, name), []byte(text)); err != nil {
-				return err
-			}
-		}
+	if err := o.writeLogback(s.Dir); err != nil {
+		return err
 	}
 	if o.ACL != nil {
 		if err := o.writeACL(conf); err != nil {

@@ -58,6 +58,9 @@ func (c *Cluster) Admin(ctx context.Context, args ...string) (string, error) {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return "", fmt.Errorf("making a folder for mqadmin: %w", err)
 	}
+	if err := c.options.writeLogback(home); err != nil {
+		return "", err
+	}
 	if c.options.ACL != nil {
 		if err := c.options.writeACL(filepath.Join(home, "conf")); err != nil {
 			return "", err

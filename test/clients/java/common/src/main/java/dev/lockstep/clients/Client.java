@@ -6,9 +6,13 @@ package dev.lockstep.clients;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 
 /** What all clients share: their name, their ledger, readiness and the end of the program. */
 public final class Client {
+    private static final int RETRY_MILLIS = 1000;
+
     public final String name;
     public final Ledger ledger;
     public final Stop stop = new Stop();
@@ -28,6 +32,22 @@ public final class Client {
         if (readyFile != null) {
             Files.writeString(Path.of(readyFile), name + "\n");
         }
+    }
+
+    /**
+     * Makes what needs the cluster, again and again until it works: clients may start before the servers or the topic
+     * are there, or on a machine too busy to answer in time. Null when a stop is wanted first.
+     */
+    public <T> T untilMade(Callable<T> maker) throws InterruptedException {
+        while (!stop.wanted()) {
+            try {
+                return maker.call();
+            } catch (Exception e) {
+                System.err.println("trying again: " + e);
+                stop.await(RETRY_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        }
+        return null;
     }
 
     /** A prefix for message keys that no other run of this or another client uses. */

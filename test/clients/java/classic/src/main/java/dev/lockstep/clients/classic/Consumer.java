@@ -18,6 +18,7 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
@@ -44,38 +45,54 @@ final class Consumer {
         Handling handling = new Handling(flags, client.ledger);
         flags.done();
 
-        DefaultMQPushConsumer sdk = new DefaultMQPushConsumer(group, connection.hook(), strategy);
-        connection.apply(sdk);
-        sdk.setConsumeFromWhere(first ? ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET : ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET);
-        sdk.setConsumeThreadMin(threads);
-        sdk.setConsumeThreadMax(threads);
-        sdk.setConsumeMessageBatchMaxSize(1);
-        sdk.setMaxReconsumeTimes(maxReconsume);
-        sdk.setAwaitTerminationMillisWhenShutdown(SHUTDOWN_MILLIS);
-        if (broadcast) {
-            broadcast(sdk);
-        }
-        for (String topic : topics.split(",")) {
-            if (sql) {
-                sdk.subscribe(topic, MessageSelector.bySql(filter));
-            } else {
-                sdk.subscribe(topic, filter);
+        DefaultMQPushConsumer sdk = client.untilMade(() -> {
+            DefaultMQPushConsumer made = new DefaultMQPushConsumer(group, connection.hook(), strategy);
+            connection.apply(made);
+            made.setConsumeFromWhere(first ? ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET : ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET);
+            made.setConsumeThreadMin(threads);
+            made.setConsumeThreadMax(threads);
+            made.setConsumeMessageBatchMaxSize(1);
+            made.setMaxReconsumeTimes(maxReconsume);
+            made.setAwaitTerminationMillisWhenShutdown(SHUTDOWN_MILLIS);
+            if (broadcast) {
+                broadcast(made);
             }
+            for (String topic : topics.split(",")) {
+                if (sql) {
+                    made.subscribe(topic, MessageSelector.bySql(filter));
+                } else {
+                    made.subscribe(topic, filter);
+                }
+            }
+            if (orderly) {
+                made.registerMessageListener((MessageListenerOrderly) (messages, context) ->
+                    handle(handling, messages, context.getMessageQueue().getBrokerName())
+                        ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
+            } else {
+                made.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
+                    handle(handling, messages, context.getMessageQueue().getBrokerName())
+                        ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
+            }
+            start(made);
+            return made;
+        });
+        if (sdk == null) {
+            return;
         }
-        if (orderly) {
-            sdk.registerMessageListener((MessageListenerOrderly) (messages, context) ->
-                handle(handling, messages, context.getMessageQueue().getBrokerName())
-                    ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
-        } else {
-            sdk.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
-                handle(handling, messages, context.getMessageQueue().getBrokerName())
-                    ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
-        }
-        sdk.start();
         client.ready();
         client.stop.await();
         sdk.shutdown();
         client.ledger.close();
+    }
+
+    /** Starting asks a name server, and fails when it does not answer; what was half started must not stay. */
+    private static void start(DefaultMQPushConsumer sdk) throws MQClientException {
+        try {
+            sdk.start();
+        } catch (MQClientException | IllegalStateException e) {
+            sdk.shutdown();
+            throw e;
+        }
     }
 
     private static boolean handle(Handling handling, List<MessageExt> messages, String broker) {

@@ -7,7 +7,6 @@ import dev.lockstep.clients.Client;
 import dev.lockstep.clients.Flags;
 import dev.lockstep.clients.Ledger;
 import dev.lockstep.clients.Producing;
-import java.util.List;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.TransactionMQProducer;
@@ -76,7 +75,7 @@ final class Producer {
         Client client = new Client(flags, "classic-producer", group);
         flags.done();
 
-        DefaultMQProducer sdk;
+        final DefaultMQProducer sdk;
         Transactions transactions = null;
         if (options.transactional) {
             TransactionMQProducer transactional = new TransactionMQProducer(group, connection.hook());
@@ -89,7 +88,10 @@ final class Producer {
         sdk.setSendMsgTimeout(timeout);
         sdk.setRetryTimesWhenSendFailed(retries);
         sdk.start();
-        awaitRoute(sdk, producing.topic, client);
+        // A producer that starts before its topic exists waits instead of noting failures.
+        if (client.untilMade(() -> sdk.fetchPublishMessageQueues(producing.topic)) == null) {
+            return;
+        }
         client.ready();
         Producer producer = new Producer(sdk, client.ledger, options, transactions);
         producing.run(client, producer::send);
@@ -98,21 +100,6 @@ final class Producer {
         }
         sdk.shutdown();
         client.ledger.close();
-    }
-
-    /** A producer that starts before its topic exists waits for it instead of noting failures. */
-    private static void awaitRoute(DefaultMQProducer sdk, String topic, Client client) throws InterruptedException {
-        while (!client.stop.wanted()) {
-            try {
-                List<MessageQueue> queues = sdk.fetchPublishMessageQueues(topic);
-                if (!queues.isEmpty()) {
-                    return;
-                }
-            } catch (Exception e) {
-                System.err.println("waiting for topic " + topic + ": " + e.getMessage());
-            }
-            client.stop.await(500, java.util.concurrent.TimeUnit.MILLISECONDS);
-        }
     }
 
     private void send(Producing.Item item) throws Exception {

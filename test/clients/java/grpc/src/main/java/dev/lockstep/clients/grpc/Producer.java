@@ -26,8 +26,6 @@ import org.apache.rocketmq.client.apis.producer.TransactionResolution;
  * not say which, so the ledger has none.
  */
 final class Producer {
-    private static final long FIRST_RETRY_MILLIS = 500;
-
     private final org.apache.rocketmq.client.apis.producer.Producer sdk;
     private final Ledger ledger;
     private final int timerSeconds;
@@ -64,7 +62,7 @@ final class Producer {
             builder.setTransactionChecker(message -> message.getKeys().stream().anyMatch(open::contains)
                 ? TransactionResolution.UNKNOWN : TransactionResolution.COMMIT);
         }
-        org.apache.rocketmq.client.apis.producer.Producer sdk = build(builder, client);
+        org.apache.rocketmq.client.apis.producer.Producer sdk = client.untilMade(builder::build);
         if (sdk == null) {
             return;
         }
@@ -73,20 +71,6 @@ final class Producer {
         producing.run(client, producer::send);
         sdk.close();
         client.ledger.close();
-    }
-
-    /** Building needs the topic's route; a producer that starts before its topic exists waits. Null when stopped. */
-    private static org.apache.rocketmq.client.apis.producer.Producer build(ProducerBuilder builder, Client client)
-        throws InterruptedException {
-        while (!client.stop.wanted()) {
-            try {
-                return builder.build();
-            } catch (Exception e) {
-                System.err.println("waiting for the proxy and the topic: " + e.getMessage());
-                client.stop.await(FIRST_RETRY_MILLIS, TimeUnit.MILLISECONDS);
-            }
-        }
-        return null;
     }
 
     private void send(Producing.Item item) throws Exception {

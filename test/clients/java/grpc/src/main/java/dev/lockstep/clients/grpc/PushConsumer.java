@@ -40,7 +40,10 @@ final class PushConsumer {
             .setConsumptionThreadCount(threads)
             .setMessageListener(message ->
                 handling.handle(Received.entry(message)) ? ConsumeResult.SUCCESS : ConsumeResult.FAILURE);
-        try (org.apache.rocketmq.client.apis.consumer.PushConsumer sdk = builder.build()) {
+        try (org.apache.rocketmq.client.apis.consumer.PushConsumer sdk = client.untilMade(builder::build)) {
+            if (sdk == null) {
+                return;
+            }
             client.ready();
             client.stop.await();
         }

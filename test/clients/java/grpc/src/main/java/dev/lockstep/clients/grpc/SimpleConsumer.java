@@ -14,6 +14,7 @@ import org.apache.rocketmq.client.apis.ClientConfiguration;
 import org.apache.rocketmq.client.apis.ClientException;
 import org.apache.rocketmq.client.apis.ClientServiceProvider;
 import org.apache.rocketmq.client.apis.consumer.FilterExpression;
+import org.apache.rocketmq.client.apis.consumer.SimpleConsumerBuilder;
 import org.apache.rocketmq.client.apis.message.MessageView;
 
 /** A consumer that asks for messages itself and acknowledges each. */
@@ -38,13 +39,15 @@ final class SimpleConsumer {
         for (String topic : topics.split(",")) {
             subscriptions.put(topic, filter);
         }
-        try (org.apache.rocketmq.client.apis.consumer.SimpleConsumer sdk = ClientServiceProvider.loadService()
-            .newSimpleConsumerBuilder()
+        SimpleConsumerBuilder builder = ClientServiceProvider.loadService().newSimpleConsumerBuilder()
             .setClientConfiguration(configuration)
             .setConsumerGroup(group)
             .setAwaitDuration(WAIT)
-            .setSubscriptionExpressions(subscriptions)
-            .build()) {
+            .setSubscriptionExpressions(subscriptions);
+        try (org.apache.rocketmq.client.apis.consumer.SimpleConsumer sdk = client.untilMade(builder::build)) {
+            if (sdk == null) {
+                return;
+            }
             client.ready();
             while (!client.stop.wanted()) {
                 receive(sdk, handling);
