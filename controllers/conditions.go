@@ -36,7 +36,7 @@ type conditionSet struct {
 func (s conditionSet) set(kind string, v verdict) {
 	meta.SetStatusCondition(s.list, metav1.Condition{
 		Type: kind, Status: v.Status, Reason: v.Reason, Message: rocketmqv1alpha1.Cut(v.Message, rocketmqv1alpha1.MaxConditionMessage),
-		ObservedGeneration: s.generation, LastTransitionTime: metav1.NewTime(s.now),
+		ObservedGeneration: s.generation, LastTransitionTime: atSecond(s.now),
 	})
 }
 

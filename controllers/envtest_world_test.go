@@ -47,7 +47,8 @@ type world struct {
 	namespace string
 	mq        *brokertest.Cluster
 	writes    *writeCounter
-	stop      func()
+	// stop ends the operator, restart runs another one.
+	stop, restart func()
 }
 
 func newWorld(t *testing.T, mq brokertest.Options) *world {
@@ -70,7 +71,8 @@ func newWorld(t *testing.T, mq brokertest.Options) *world {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "t-"}}
 	g.Expect(c.Create(ctx, namespace)).To(Succeed())
 	w.namespace = namespace.Name
-	w.startOperator(s.config, scheme)
+	w.restart = func() { w.startOperator(s.config, scheme) }
+	w.restart()
 	return w
 }
 
@@ -91,13 +93,14 @@ func (w *world) startOperator(cfg *rest.Config, scheme *runtime.Scheme) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
-	w.stop = func() {
+	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			w.t.Errorf("the operator ended with an error: %v", err)
 		}
-	}
-	w.t.Cleanup(func() { w.stop() })
+	})
+	w.stop = stop
+	w.t.Cleanup(stop)
 }
 
 // cluster declares a BrokerCluster for the world's RocketMQ, with short waits.

@@ -47,6 +47,17 @@ type note struct {
 
 func (n note) empty() bool { return n.Note.Empty() && n.Record.Stage == resize.StageSteady }
 
+// begun says that something was sent for the change: an object with such a note
+// is not new to the topic, whatever its status says.
+func (n note) begun() bool {
+	for _, b := range n.Record.Brokers {
+		if b.Sent.Present {
+			return true
+		}
+	}
+	return len(n.Note.Cuts) > 0 || len(n.Note.Leaving) > 0
+}
+
 // notes reads and writes notes in the operator's own namespace, so that no
 // right on ConfigMaps elsewhere is needed.
 type notes struct {

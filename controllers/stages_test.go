@@ -4,6 +4,11 @@
 package controllers
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -40,4 +45,44 @@ func TestStagesAreNamedAlike(t *testing.T) {
 		g.Expect(stageReason(planner)).NotTo(BeEmpty())
 	}
 	g.Expect(resize.MaxQueues).To(Equal(rocketmqv1alpha1.MaxQueuesPerBroker))
+}
+
+// plannerReasons reads the planner's words for holds from its source, so that a
+// new one cannot be forgotten here.
+func plannerReasons(t *testing.T) []resize.Reason {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../internal/resize/hold.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []resize.Reason
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "Reason") {
+			return true
+		}
+		if lit, ok := spec.Values[0].(*ast.BasicLit); ok {
+			word, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, resize.Reason(word))
+		}
+		return true
+	})
+	return out
+}
+
+func TestEveryHoldHasAReasonInTheAPI(t *testing.T) {
+	g := NewWithT(t)
+	reasons := plannerReasons(t)
+	g.Expect(len(reasons)).To(BeNumerically(">", 30))
+	for _, r := range reasons {
+		word, _ := holdReason(r)
+		if r == resize.ReasonGroupBusy {
+			// Consumer groups have no changes of their own yet.
+			continue
+		}
+		g.Expect(word).NotTo(Equal(rocketmqv1alpha1.ReasonProgressing), "hold %s says nothing in the API", r)
+	}
 }

@@ -30,9 +30,9 @@ func changeStatus(was *rocketmqv1alpha1.QueueChange, d resize.Decision, now time
 		Kind:       changeKind(r, d.Stage),
 		From:       ptr.To(int32(fromQueues(r))),
 		To:         ptr.To(int32(r.Target)),
-		Started:    metav1.NewTime(r.Started),
+		Started:    atSecond(r.Started),
 		Stage:      rocketmqv1alpha1.Stage(d.Stage),
-		StageSince: metav1.NewTime(r.Since),
+		StageSince: atSecond(r.Since),
 		Brokers:    changeBrokers(r, d.Next.Note),
 		Drain:      drainStatus(was, d),
 		Omitted:    int32(d.Omitted),
@@ -44,7 +44,7 @@ func changeStatus(was *rocketmqv1alpha1.QueueChange, d resize.Decision, now time
 		out.History = &rocketmqv1alpha1.ReadableHistory{Messages: ptr.To(coarse(d.Proof.History))}
 	}
 	if !d.Proof.WatchUntil.IsZero() {
-		out.WatchUntil = ptr.To(metav1.NewTime(d.Proof.WatchUntil))
+		out.WatchUntil = ptr.To(atSecond(d.Proof.WatchUntil))
 	}
 	if rest := d.Proof.RouteAge - d.Proof.Settled; d.Stage == resize.StageSettling && rest > 0 {
 		out.SettleUntil = near(changeTime(was, func(c *rocketmqv1alpha1.QueueChange) *metav1.Time { return c.SettleUntil }), now.Add(rest))
@@ -163,5 +163,9 @@ func near(was *metav1.Time, is time.Time) *metav1.Time {
 	if was != nil && was.Sub(is).Abs() < slack {
 		return was
 	}
-	return ptr.To(metav1.NewTime(is.Truncate(time.Second)))
+	return ptr.To(atSecond(is))
 }
+
+// atSecond is a time as the API server stores it. A finer one would differ from
+// what is read back, and be written again and again.
+func atSecond(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }

@@ -176,7 +176,7 @@ func (p *topicPass) adopt(context.Context) (bool, error) {
 		return false, nil
 	}
 	p.topic.Status.Adoption = &rocketmqv1alpha1.Adoption{
-		Generation: p.topic.Generation, Time: metav1.NewTime(p.now), ReadQueues: ptr.To(int32(p.view.Highest)),
+		Generation: p.topic.Generation, Time: atSecond(p.now), ReadQueues: ptr.To(int32(p.view.Highest)),
 	}
 	return false, nil
 }

@@ -30,7 +30,8 @@ func (p *topicPass) change(ctx context.Context) (bool, error) {
 	if err != nil {
 		return p.block(blocked{Reason: rocketmqv1alpha1.ReasonInvalidSpec, Message: err.Error(), Edit: true}), nil
 	}
-	if wait := p.mem.NextLook.Sub(p.now); wait > 0 && p.mem.Planned == p.planned() && !p.view.needsAct() {
+	spec.FirstSight = spec.FirstSight && !p.note.begun()
+	if wait := p.mem.NextLook.Sub(p.now); wait > 0 && p.mem.Planned == p.planned() {
 		p.again, p.silent = wait, true
 		return true, nil
 	}
@@ -55,13 +56,15 @@ func (p *topicPass) change(ctx context.Context) (bool, error) {
 	return true, p.act(ctx)
 }
 
-// planned stands for everything of the object that a plan depends on.
+// planned stands for everything that a plan depends on and that a look is not
+// needed to see: the declarations, and what the last sweep showed.
 func (p *topicPass) planned() string {
 	a := p.topic.Annotations
 	text, err := json.Marshal([]string{
 		fmt.Sprint(p.topic.Generation), fmt.Sprint(p.cluster.Generation), fmt.Sprint(p.topic.DeletionTimestamp != nil),
 		a[rocketmqv1alpha1.AnnotationApprove], a[rocketmqv1alpha1.AnnotationSetOffset],
 		a[rocketmqv1alpha1.AnnotationReconcileRequest],
+		p.view.String(),
 	})
 	if err != nil {
 		// A list of strings always has a JSON form.
@@ -69,10 +72,6 @@ func (p *topicPass) planned() string {
 	}
 	return string(text)
 }
-
-// needsAct says that the sweep shows something that a running wait does not
-// explain, so that the next look is not waited for.
-func (v sweepView) needsAct() bool { return len(v.Drift) > 0 }
 
 func (p *topicPass) lookAndPlan(ctx context.Context, spec resize.Spec) error {
 	look, err := p.observer.TopicLook(ctx, spec.Topic, observe.LookOptions{Queues: p.highestEver()})

@@ -63,7 +63,7 @@ func holdReason(r resize.Reason) (string, weight) {
 		return rocketmqv1alpha1.ReasonNameServerWarmingUp, unsure
 	case resize.ReasonRouteBehind:
 		return rocketmqv1alpha1.ReasonRoutesDiffer, passes
-	case resize.ReasonRouteAge, resize.ReasonStillGrowing, resize.ReasonReadBack:
+	case resize.ReasonRouteAge, resize.ReasonSettling, resize.ReasonStillGrowing, resize.ReasonReadBack:
 		return rocketmqv1alpha1.ReasonSettling, passes
 	case resize.ReasonLatePending:
 		return rocketmqv1alpha1.ReasonPending, passes
@@ -79,7 +79,7 @@ func holdReason(r resize.Reason) (string, weight) {
 		return rocketmqv1alpha1.ReasonHistoryKept, passes
 	case resize.ReasonReaders:
 		return rocketmqv1alpha1.ReasonWideningReads, passes
-	case resize.ReasonRetiredWatched:
+	case resize.ReasonRetiredWatched, resize.ReasonLateWindow:
 		return rocketmqv1alpha1.ReasonWatchingRetired, passes
 	default:
 		return rocketmqv1alpha1.ReasonProgressing, passes

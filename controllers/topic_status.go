@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	rocketmqv1alpha1 "github.com/lockstep-dev/lockstep/api/v1alpha1"
@@ -204,7 +203,7 @@ func givenUp(was []rocketmqv1alpha1.GivenUp, d resize.Decision, now time.Time) [
 	for _, g := range r.GivenUp {
 		entry, ok := byGroup[g.Group]
 		if !ok {
-			entry = &rocketmqv1alpha1.GivenUp{Group: g.Group, ToQueues: int32(r.Target), Time: metav1.NewTime(now), Messages: ptr.To(int64(0))}
+			entry = &rocketmqv1alpha1.GivenUp{Group: g.Group, ToQueues: int32(r.Target), Time: atSecond(now), Messages: ptr.To(int64(0))}
 			byGroup[g.Group] = entry
 			order = append(order, g.Group)
 		}

@@ -32,6 +32,13 @@ type sweepView struct {
 	Elsewhere []string
 	// Highest is the largest read or write count on any broker.
 	Highest int
+	// Counts are read, write and permission by broker, as text.
+	Counts string
+}
+
+// String stands for what a sweep shows of the topic.
+func (v sweepView) String() string {
+	return fmt.Sprint(v.Unknown != "", v.Present, v.Absent, v.Elsewhere, v.Counts, v.driftSentence())
 }
 
 // AtRest says that every expected broker shows the topic as declared.
@@ -72,6 +79,7 @@ func viewOf(topic *rocketmqv1alpha1.Topic, sweep *snapshot.Cluster) sweepView {
 		config, there := topics[name]
 		if there {
 			v.Highest = max(v.Highest, config.Highest())
+			v.Counts += fmt.Sprintf("%s:%d/%d/%d ", broker, config.ReadQueues, config.WriteQueues, config.Perm)
 		}
 		switch {
 		case !expected && there:
