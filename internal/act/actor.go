@@ -5,10 +5,12 @@ package act
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/rocketmq"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
@@ -35,7 +37,8 @@ type Cluster interface {
 const IntentAge = 5 * time.Second
 
 // readTimeout bounds one reading call; a write gets
-// rocketmq.TopicWriteTimeout.
+// rocketmq.TopicWriteTimeout, for a broker answers one when all its name servers
+// have, or after 24 s when one of them hangs (live 8).
 const readTimeout = 10 * time.Second
 
 // Actor changes one RocketMQ cluster. It keeps nothing but who is writing where,
@@ -45,11 +48,16 @@ type Actor struct {
 	client  *rocketmq.Client
 	clock   clock.PassiveClock
 	writers *writers
+
+	readTimeout, writeTimeout time.Duration
 }
 
 // New makes an actor that sends through wire.
 func New(cluster Cluster, wire rocketmq.Invoker, clock clock.PassiveClock) *Actor {
-	return &Actor{cluster: cluster, client: rocketmq.New(checked{wire}), clock: clock, writers: newWriters()}
+	return &Actor{
+		cluster: cluster, client: rocketmq.New(checked{wire}), clock: clock, writers: newWriters(),
+		readTimeout: readTimeout, writeTimeout: rocketmq.TopicWriteTimeout,
+	}
 }
 
 // deadline is until when an act may be sent.
@@ -72,9 +80,21 @@ func (d deadline) check() error {
 	return nil
 }
 
-// read makes one reading call within readTimeout.
-func read[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+// read makes one reading call within the time for it. One that met a connection
+// which the server had just closed, as at its restart, is made once more.
+func read[T any](ctx context.Context, a *Actor, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.readTimeout)
 	defer cancel()
-	return ask(ctx)
+	v, err := ask(ctx)
+	if errors.Is(err, remoting.Closed) {
+		v, err = ask(ctx)
+	}
+	return v, err
+}
+
+// send makes one changing call within the time for it.
+func (a *Actor) send(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, a.writeTimeout)
+	defer cancel()
+	return do(ctx)
 }

@@ -88,9 +88,11 @@ func (c *creating) create(ctx context.Context, wanted []snapshot.TopicConfig) {
 		c.create(ctx, wanted[singly:])
 		return
 	}
-	sending, cancel := context.WithTimeout(ctx, rocketmq.TopicWriteTimeout)
-	batch, failed := c.client.CreateTopics(sending, c.master, wanted)
-	cancel()
+	var batch rocketmq.TopicBatch
+	failed := c.send(ctx, func(ctx context.Context) (err error) {
+		batch, err = c.client.CreateTopics(ctx, c.master, wanted)
+		return err
+	})
 	left := c.settle(ctx, wanted, batch, failed)
 	switch {
 	case len(left) == 0:
@@ -184,7 +186,7 @@ func (c *creating) shown(ctx context.Context, topics []snapshot.TopicConfig) (ma
 	}
 	if len(topics) <= readSingly && c.can.SingleTopicRead {
 		for _, t := range topics {
-			stored, err := read(ctx, func(ctx context.Context) (snapshot.StoredTopic, error) {
+			stored, err := read(ctx, c.Actor, func(ctx context.Context) (snapshot.StoredTopic, error) {
 				return c.client.TopicConfig(ctx, c.master.Addr, t.Name)
 			})
 			if err != nil {
@@ -194,7 +196,7 @@ func (c *creating) shown(ctx context.Context, topics []snapshot.TopicConfig) (ma
 		}
 		return out, nil
 	}
-	table, err := read(ctx, func(ctx context.Context) (rocketmq.TopicTable, error) {
+	table, err := read(ctx, c.Actor, func(ctx context.Context) (rocketmq.TopicTable, error) {
 		return c.client.AllTopicConfigs(ctx, c.master.Addr)
 	})
 	if err != nil {

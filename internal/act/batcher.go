@@ -58,7 +58,7 @@ type Created struct {
 // once cost little more than one.
 type Batcher struct {
 	actor *Actor
-	clock clock.WithDelayedExecution
+	clock clock.Clock
 	life  context.Context
 	stop  context.CancelFunc
 	work  sync.WaitGroup
@@ -72,12 +72,14 @@ type Batcher struct {
 type batchQueue struct {
 	waiting map[string]Creation
 	order   []string
-	timer   clock.Timer
-	busy    bool
+	// window is open while the first that waits gives others time; it is closed
+	// by the flush. Nil when none is open.
+	window chan struct{}
+	busy   bool
 }
 
 // NewBatcher makes a batcher for the actor's cluster.
-func NewBatcher(actor *Actor, clock clock.WithDelayedExecution) *Batcher {
+func NewBatcher(actor *Actor, clock clock.Clock) *Batcher {
 	life, stop := context.WithCancel(context.Background())
 	return &Batcher{actor: actor, clock: clock, life: life, stop: stop, queues: map[rocketmq.Master]*batchQueue{}}
 }
@@ -114,11 +116,6 @@ func (b *Batcher) Create(c Creation) error {
 func (b *Batcher) Close() {
 	b.mu.Lock()
 	b.closed = true
-	for _, q := range b.queues {
-		if q.timer != nil {
-			q.timer.Stop()
-		}
-	}
 	clear(b.queues)
 	b.mu.Unlock()
 	b.stop()
@@ -134,22 +131,35 @@ func (b *Batcher) schedule(at rocketmq.Master, q *batchQueue) {
 		delete(b.queues, at)
 	case len(q.order) >= BatchSize:
 		b.flush(at, q)
-	case q.timer == nil:
-		q.timer = b.clock.AfterFunc(BatchWindow, func() {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			if b.queues[at] == q && !q.busy && len(q.order) > 0 {
-				b.flush(at, q)
-			}
-		})
+	case q.window == nil:
+		q.window = make(chan struct{})
+		timer := b.clock.NewTimer(BatchWindow)
+		b.work.Go(func() { b.await(at, q, timer, q.window) })
+	}
+}
+
+// await flushes when the window is over, unless that has happened meanwhile.
+func (b *Batcher) await(at rocketmq.Master, q *batchQueue, timer clock.Timer, window <-chan struct{}) {
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-window:
+		return
+	case <-b.life.Done():
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed && q.window == window {
+		b.flush(at, q)
 	}
 }
 
 // flush begins a batch. The caller holds mu.
 func (b *Batcher) flush(at rocketmq.Master, q *batchQueue) {
-	if q.timer != nil {
-		q.timer.Stop()
-		q.timer = nil
+	if q.window != nil {
+		close(q.window)
+		q.window = nil
 	}
 	n := min(len(q.order), BatchSize)
 	batch := make([]Creation, 0, n)

@@ -5,10 +5,8 @@ package act
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/rocketmq"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
@@ -47,7 +45,12 @@ func (a *Actor) put(ctx context.Context, w write) Result {
 	if err != nil {
 		return refused(err)
 	}
-	done, err := a.send(withCheck(ctx, w.until.check), w)
+	var done rocketmq.TopicChange
+	err = a.send(withCheck(ctx, w.until.check), func(ctx context.Context) (err error) {
+		// The client reads, lets change compare, and writes, on one connection.
+		done, err = a.client.CreateOrUpdateTopic(ctx, w.master, w.topic, w.change)
+		return err
+	})
 	if err != nil && !done.Sent {
 		return refused(err)
 	}
@@ -61,7 +64,7 @@ func refused(err error) Result {
 // meet asks the peer who it is, and refuses any but the master that was meant
 // and the process whose answers the decision rests on.
 func (a *Actor) meet(ctx context.Context, at rocketmq.Master, expect snapshot.Process) (rocketmq.Identity, error) {
-	who, err := read(ctx, func(ctx context.Context) (rocketmq.Identity, error) { return a.client.Identify(ctx, at.Addr) })
+	who, err := read(ctx, a, func(ctx context.Context) (rocketmq.Identity, error) { return a.client.Identify(ctx, at.Addr) })
 	if err != nil {
 		return rocketmq.Identity{}, fmt.Errorf("%s: who answers is not known, nothing was sent: %w", at.Name, err)
 	}
@@ -74,22 +77,13 @@ func (a *Actor) meet(ctx context.Context, at rocketmq.Master, expect snapshot.Pr
 	return who, nil
 }
 
-// send lets the client read, compare and write in one chain. It gets the long
-// timeout of a topic write: a broker answers when all its name servers have, or
-// after 24 s when one of them hangs.
-func (a *Actor) send(ctx context.Context, w write) (rocketmq.TopicChange, error) {
-	ctx, cancel := context.WithTimeout(ctx, rocketmq.TopicWriteTimeout)
-	defer cancel()
-	return a.client.CreateOrUpdateTopic(ctx, w.master, w.topic, w.change)
-}
-
 // readBack compares what the broker has now with what was wanted. How the
 // sending ended does not matter for that: a timeout may have worked, and a
 // success may be lost (live 8).
 func (a *Actor) readBack(ctx context.Context, who rocketmq.Identity, w write, done rocketmq.TopicChange, failed error) Result {
 	r := Result{Sent: done.Sent}
 	origin := snapshot.Origin{Sent: a.clock.Now(), From: who.Process}
-	stored, err := read(ctx, func(ctx context.Context) (snapshot.StoredTopic, error) {
+	stored, err := read(ctx, a, func(ctx context.Context) (snapshot.StoredTopic, error) {
 		return a.client.TopicConfig(ctx, w.master.Addr, w.topic)
 	})
 	if err != nil {
@@ -98,6 +92,11 @@ func (a *Actor) readBack(ctx context.Context, who rocketmq.Identity, w write, do
 		return r
 	}
 	r.Shown = snapshot.Known(stored, origin)
+	if !rocketmq.CapabilityOf(who.Runtime.Version).OrderFlag {
+		// 4.9 drops the flag at every change, and sets it again by itself while
+		// there is an order configuration (rocketmq.md 3.4).
+		done.Wanted.Order = stored.Config.Order
+	}
 	if !stored.Present || !stored.Config.Equal(done.Wanted) {
 		r.Err = &NotStoredError{
 			Broker: w.master.Name, Topic: w.topic, Err: failed,
@@ -106,7 +105,3 @@ func (a *Actor) readBack(ctx context.Context, who rocketmq.Identity, w write, do
 	}
 	return r
 }
-
-// denied reports whether an error is about credentials, so that trying others of
-// the same cluster is no use (case O30).
-func denied(err error) bool { return errors.Is(err, remoting.Denied) }

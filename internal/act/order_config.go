@@ -39,7 +39,7 @@ func (a *Actor) setOrder(ctx context.Context, topic string, e resize.OrderEntry)
 	}
 	defer leave()
 	get := func(ctx context.Context) (string, error) { return a.client.OrderConfig(ctx, e.NameServer, topic) }
-	found, err := read(ctx, get)
+	found, err := read(ctx, a, get)
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("the order configuration on %s is not known, nothing was sent: %w", e.NameServer, err)
@@ -49,13 +49,16 @@ func (a *Actor) setOrder(ctx context.Context, topic string, e resize.OrderEntry)
 		return false, &ForeignChangeError{Broker: "name server " + e.NameServer, Topic: topic,
 			Expect: fmt.Sprintf("order configuration %q", e.Expect), Found: fmt.Sprintf("%.200q", found)}
 	}
-	_, failed := read(ctx, func(ctx context.Context) (struct{}, error) {
+	failed := a.send(ctx, func(ctx context.Context) error {
 		if e.Value == "" {
-			return struct{}{}, a.client.DeleteOrderConfig(ctx, e.NameServer, topic)
+			return a.client.DeleteOrderConfig(ctx, e.NameServer, topic)
 		}
-		return struct{}{}, a.client.SetOrderConfig(ctx, e.NameServer, topic, e.Value)
+		return a.client.SetOrderConfig(ctx, e.NameServer, topic, e.Value)
 	})
-	found, err = read(ctx, get)
+	if failed != nil && !maySent(failed) {
+		return false, failed
+	}
+	found, err = read(ctx, a, get)
 	switch {
 	case err != nil:
 		return true, &UnconfirmedError{Broker: "name server " + e.NameServer, Topic: topic, Sent: failed, Read: err}

@@ -5,6 +5,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,7 +102,7 @@ func (a *Actor) vacant(ctx context.Context, order Order) error {
 	}
 	for _, group := range order.Step.Vacant {
 		for _, server := range servers {
-			m, err := read(ctx, func(ctx context.Context) (snapshot.Membership, error) { return a.client.Members(ctx, server, group) })
+			m, err := read(ctx, a, func(ctx context.Context) (snapshot.Membership, error) { return a.client.Members(ctx, server, group) })
 			switch {
 			case err != nil:
 				return &OccupiedError{Group: group, Why: "whether one is is not known: " + err.Error()}
@@ -174,13 +175,14 @@ func (s *seeding) due(seed resize.Seed, before, now map[string]map[int]int64) bo
 }
 
 func (s *seeding) commit(ctx context.Context, seed resize.Seed) bool {
-	_, err := read(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.client.CommitOffset(ctx, s.master, s.order.Topic, seed.Group, seed.Queue, seed.Offset)
+	err := s.send(ctx, func(ctx context.Context) error {
+		return s.client.CommitOffset(ctx, s.master, s.order.Topic, seed.Group, seed.Queue, seed.Offset)
 	})
-	if err != nil {
+	if err != nil && !maySent(err) || errors.Is(err, rocketmq.ErrResetPending) {
 		s.fail(seed, "it was not set", err)
 		return false
 	}
+	// What was sent is judged by what the broker shows afterwards.
 	s.sent = true
 	return true
 }
@@ -206,7 +208,7 @@ func (s *seeding) readBack(ctx context.Context, done []resize.Seed) {
 }
 
 func (s *seeding) offsets(ctx context.Context) (map[string]map[int]int64, error) {
-	all, err := read(ctx, func(ctx context.Context) (rocketmq.CommittedOffsets, error) {
+	all, err := read(ctx, s.Actor, func(ctx context.Context) (rocketmq.CommittedOffsets, error) {
 		return s.client.AllCommittedOffsets(ctx, s.master.Addr)
 	})
 	return all.Committed[s.order.Topic], err

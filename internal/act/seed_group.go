@@ -54,13 +54,15 @@ func (s *seeding) copyGroup(ctx context.Context, group string) error {
 	if err != nil {
 		return err
 	}
-	sending, cancel := context.WithTimeout(ctx, rocketmq.TopicWriteTimeout)
-	defer cancel()
-	done, failed := s.client.UpdateGroup(sending, s.master, group, func(current snapshot.GroupConfig, exists bool) (snapshot.GroupConfig, error) {
-		if exists {
-			return current, nil
-		}
-		return config, nil
+	var done rocketmq.GroupChange
+	failed := s.send(ctx, func(ctx context.Context) (err error) {
+		done, err = s.client.UpdateGroup(ctx, s.master, group, func(current snapshot.GroupConfig, exists bool) (snapshot.GroupConfig, error) {
+			if exists {
+				return current, nil
+			}
+			return config, nil
+		})
+		return err
 	})
 	s.sent = s.sent || done.Sent
 	if failed != nil && !done.Sent {
@@ -98,6 +100,6 @@ func (s *seeding) groupElsewhere(ctx context.Context, group string) (snapshot.Gr
 }
 
 func (s *seeding) groups(ctx context.Context, addr string) (map[string]snapshot.GroupConfig, error) {
-	table, err := read(ctx, func(ctx context.Context) (rocketmq.GroupTable, error) { return s.client.AllGroups(ctx, addr) })
+	table, err := read(ctx, s.Actor, func(ctx context.Context) (rocketmq.GroupTable, error) { return s.client.AllGroups(ctx, addr) })
 	return table.Groups, err
 }
