@@ -6,6 +6,10 @@ package dev.lockstep.clients;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The flags of every producer and the loop around its send. */
@@ -64,12 +68,24 @@ public final class Producing {
 
     /** Sends until --count is reached or a stop is wanted, and returns when every send has ended. */
     public void run(Client client, Sender sender) throws InterruptedException {
+        send(client, sender, Runnable::run);
+    }
+
+    /** Like run, for sends that take long: each has a thread of its own, so that the rate is kept. */
+    public void runSlow(Client client, Sender sender) throws InterruptedException {
+        ExecutorService each = Executors.newCachedThreadPool();
+        send(client, sender, each);
+        each.shutdown();
+        each.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+    }
+
+    private void send(Client client, Sender sender, Executor executor) throws InterruptedException {
         String prefix = client.keyPrefix();
         List<Thread> all = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             int index = i;
             // Thread i sends messages i, i+threads, …
-            Thread thread = new Thread(() -> sendAll(client, sender, prefix, index), "sender-" + i);
+            Thread thread = new Thread(() -> sendAll(client, sender, executor, prefix, index), "sender-" + i);
             thread.start();
             all.add(thread);
         }
@@ -78,24 +94,28 @@ public final class Producing {
         }
     }
 
-    private void sendAll(Client client, Sender sender, String prefix, int thread) {
+    private void sendAll(Client client, Sender sender, Executor executor, String prefix, int thread) {
         Pace pace = new Pace(rate / threads, client.stop);
         try {
             for (long n = 0; (count == 0 || thread + n * threads < count) && pace.next(); n++) {
                 Item item = new Item(prefix + (thread + n * threads), n, thread);
-                try {
-                    sender.send(item);
-                } catch (Exception e) {
-                    Ledger.Entry entry = item.entry();
-                    entry.note = e.toString();
-                    client.ledger.note(Ledger.Event.SEND_FAILED, entry);
-                    if (failed.incrementAndGet() == 1) {
-                        e.printStackTrace(); // the first one in full, the rest in the ledger
-                    }
-                }
+                executor.execute(() -> sendOne(client, sender, item));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void sendOne(Client client, Sender sender, Item item) {
+        try {
+            sender.send(item);
+        } catch (Exception e) {
+            Ledger.Entry entry = item.entry();
+            entry.note = e.toString();
+            client.ledger.note(Ledger.Event.SEND_FAILED, entry);
+            if (failed.incrementAndGet() == 1) {
+                e.printStackTrace(); // the first one in full, the rest in the ledger
+            }
         }
     }
 }

@@ -79,7 +79,7 @@ final class Producer {
         Transactions transactions = null;
         if (options.transactional) {
             TransactionMQProducer transactional = new TransactionMQProducer(group, connection.hook());
-            transactions = new Transactions(transactional, client.ledger, options.commitMillis);
+            transactions = new Transactions(transactional, options.commitMillis);
             sdk = transactional;
         } else {
             sdk = new DefaultMQProducer(group, connection.hook());
@@ -94,8 +94,10 @@ final class Producer {
         }
         client.ready();
         Producer producer = new Producer(sdk, client.ledger, options, transactions);
-        producing.run(client, producer::send);
-        if (transactions != null) {
+        if (transactions == null) {
+            producing.run(client, producer::send);
+        } else {
+            producing.runSlow(client, producer::send);
             transactions.finish();
         }
         sdk.shutdown();
@@ -113,12 +115,10 @@ final class Producer {
         if (item.orderKey != null) {
             message.putUserProperty(ORDER_KEY, item.orderKey);
         }
-        if (transactions != null) {
-            transactions.send(message, item);
-            return;
-        }
         SendResult result;
-        if (fixed != null) {
+        if (transactions != null) {
+            result = transactions.send(message, item);
+        } else if (fixed != null) {
             result = sdk.send(message, fixed);
         } else if (item.orderKey != null) {
             // As applications do: the key's hash over the queues known now, so keys
@@ -132,7 +132,7 @@ final class Producer {
     }
 
     /** A status other than SEND_OK still means that the master has the message. */
-    static Ledger.Entry entry(Producing.Item item, SendResult result) {
+    private static Ledger.Entry entry(Producing.Item item, SendResult result) {
         Ledger.Entry entry = item.entry();
         entry.broker = result.getMessageQueue().getBrokerName();
         entry.queue = result.getMessageQueue().getQueueId();

@@ -68,7 +68,11 @@ final class Producer {
         }
         client.ready();
         Producer producer = new Producer(sdk, client.ledger, timerSeconds, transactional ? open : null, commitMillis);
-        producing.run(client, producer::send);
+        if (transactional) {
+            producing.runSlow(client, producer::send);
+        } else {
+            producing.run(client, producer::send);
+        }
         sdk.close();
         client.ledger.close();
     }
