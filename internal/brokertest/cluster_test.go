@@ -68,9 +68,10 @@ func TestStopLeavesNothing(t *testing.T) {
 		_, err = dial(t, c.Broker(brokerB).Addr()).send(17, topicArgs(orders, 4, 2), "")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Eventually(func() int { return c.NameServer(1).Route(orders)[brokerB].Write }).Should(Equal(2))
+		silent := dial(t, c.Proxy(0).GRPCAddr())
 		c.Stop()
 		c.Stop()
-		_ = caller.conn.Close()
+		_, _ = caller.conn.Close(), silent.conn.Close()
 	}
 	one()
 	runtime.GC()

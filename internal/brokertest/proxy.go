@@ -6,7 +6,6 @@ package brokertest
 import (
 	"fmt"
 	"net"
-	"sync"
 	"time"
 )
 
@@ -150,40 +149,4 @@ func (p *Proxy) members(rq *request) *reply {
 		return ok(fastjson(jObject{"consumerIdList": g.clientIDs()}))
 	}
 	return ok(fastjson(g.json()))
-}
-
-// foreignPort is a listener that is not remoting: it greets with an HTTP/2
-// SETTINGS frame, as gRPC servers do, and closes when the client speaks.
-type foreignPort struct {
-	addr string
-	ln   net.Listener
-	wg   sync.WaitGroup
-}
-
-func (f *foreignPort) open() error {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen for gRPC: %w", err)
-	}
-	f.ln, f.addr = ln, ln.Addr().String()
-	f.wg.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			settings := []byte{0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0x7f, 0xff, 0xff, 0xff}
-			_, _ = conn.Write(settings)
-			_, _ = conn.Read(make([]byte, 1)) // until the client speaks or leaves
-			_ = conn.Close()
-		}
-	})
-	return nil
-}
-
-func (f *foreignPort) close() {
-	if f.ln != nil {
-		_ = f.ln.Close()
-		f.wg.Wait()
-	}
 }
