@@ -251,6 +251,7 @@ func TestO20_SilentConnectionIsReplaced(t *testing.T) {
 	cancel()
 	g.Expect(<-waiting).To(MatchError(Canceled))
 	g.Eventually(func() int { c.mu.Lock(); defer c.mu.Unlock(); return len(c.conns) }).Should(Equal(1))
+	g.Expect(c.Generation(addr)).To(Equal(info.Generation), "the end of the old connection leaves its successor alone")
 }
 
 func TestP04_LargeAnswerFailsOnlyItsCall(t *testing.T) {

@@ -24,6 +24,7 @@ func TestReferences(t *testing.T) {
 		{"to a scalar", `{"a":5,"b":{"$ref":"$.a"}}`, `{"a":5,"b":5}`},
 		{"numbers stay as they are", `{"a":9223372036854775807,"b":{"$ref":"$.a"},"c":1.0}`, `{"a":9223372036854775807,"b":9223372036854775807,"c":1.0}`},
 		{"with other members it is none", `{"a":1,"b":{"$ref":"$.a","c":2}}`, `{"a":1,"b":{"$ref":"$.a","c":2}}`},
+		{"with other members nothing is reordered", `{"z":1,"b":{"$ref":"$.z","a":2},"a":3}`, `{"z":1,"b":{"$ref":"$.z","a":2},"a":3}`},
 		{"as second member it is none", `{"a":1,"b":{"c":2,"$ref":"$.a"}}`, `{"a":1,"b":{"c":2,"$ref":"$.a"}}`},
 		{"with another value it is none", `{"a":1,"b":{"$ref":5}}`, `{"a":1,"b":{"$ref":5}}`},
 		{"the text alone is none", `{"a":"$ref"}`, `{"a":"$ref"}`},
