@@ -132,9 +132,9 @@ func (b *Batcher) schedule(at rocketmq.Master, q *batchQueue) {
 	case len(q.order) >= BatchSize:
 		b.flush(at, q)
 	case q.window == nil:
-		q.window = make(chan struct{})
-		timer := b.clock.NewTimer(BatchWindow)
-		b.work.Go(func() { b.await(at, q, timer, q.window) })
+		window, timer := make(chan struct{}), b.clock.NewTimer(BatchWindow)
+		q.window = window
+		b.work.Go(func() { b.await(at, q, timer, window) })
 	}
 }
 

@@ -114,7 +114,7 @@ func sentence(c *snapshot.Cluster, kind snapshot.Trouble) string {
 }
 
 // within is the time a test gives something that happens on other goroutines.
-const within = 10 * time.Second
+const within = time.Minute
 
 // awaited is a context that ends before the test's patience does.
 func awaited(t *testing.T) context.Context {

@@ -73,21 +73,21 @@ func TestR01_LooksShareAPassThatStartsAfterThem(t *testing.T) {
 	defer q.close()
 	ctx := awaited(t)
 	first := q.asking(ctx, "A", LookOptions{Queues: 4})
-	g.Eventually(gate.began).Should(Receive(Equal(map[string]LookOptions{"A": {Queues: 4}})))
+	g.Eventually(gate.began).WithTimeout(within).Should(Receive(Equal(map[string]LookOptions{"A": {Queues: 4}})))
 
 	second := q.asking(ctx, "A", LookOptions{Queues: 8, Groups: NoGroups})
 	third := q.asking(ctx, "A", LookOptions{Queues: 2, Groups: KnownGroups})
 	fourth := q.asking(ctx, "B", LookOptions{})
-	g.Eventually(q.waiting).Should(Equal(3))
+	g.Eventually(q.waiting).WithTimeout(within).Should(Equal(3))
 	gate.let <- struct{}{}
-	g.Eventually(first).Should(Receive(HaveField("Look.Seq", uint64(1))))
+	g.Eventually(first).WithTimeout(within).Should(Receive(HaveField("Look.Seq", uint64(1))))
 
 	var topics map[string]LookOptions
-	g.Eventually(gate.began).Should(Receive(&topics))
+	g.Eventually(gate.began).WithTimeout(within).Should(Receive(&topics))
 	g.Expect(topics).To(Equal(map[string]LookOptions{"A": {Queues: 8, Groups: KnownGroups, Declared: nil}, "B": {}}))
 	gate.let <- struct{}{}
 	for _, c := range []chan answer{second, third, fourth} {
-		g.Eventually(c).Should(Receive(HaveField("Look.Seq", uint64(2))))
+		g.Eventually(c).WithTimeout(within).Should(Receive(HaveField("Look.Seq", uint64(2))))
 	}
 }
 
@@ -97,15 +97,15 @@ func TestLookQueue_APassForNobodyIsCutOff(t *testing.T) {
 	defer q.close()
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := q.asking(ctx, "A", LookOptions{})
-	g.Eventually(gate.began).Should(Receive())
+	g.Eventually(gate.began).WithTimeout(within).Should(Receive())
 	waits := q.asking(awaited(t), "A", LookOptions{})
-	g.Eventually(q.waiting).Should(Equal(1))
+	g.Eventually(q.waiting).WithTimeout(within).Should(Equal(1))
 	cancel()
-	g.Eventually(gone).Should(Receive(HaveField("Err", MatchError(context.Canceled))))
+	g.Eventually(gone).WithTimeout(within).Should(Receive(HaveField("Err", MatchError(context.Canceled))))
 	// The first pass was cut off without being let go, and the next one begins.
-	g.Eventually(gate.began).Should(Receive())
+	g.Eventually(gate.began).WithTimeout(within).Should(Receive())
 	gate.let <- struct{}{}
-	g.Eventually(waits).Should(Receive(HaveField("Look.Topic", "A")))
+	g.Eventually(waits).WithTimeout(within).Should(Receive(HaveField("Look.Topic", "A")))
 }
 
 func TestLookQueue_AQuestionThatWasGivenUpBeforeItsPassHarmsNoOther(t *testing.T) {
@@ -113,29 +113,29 @@ func TestLookQueue_AQuestionThatWasGivenUpBeforeItsPassHarmsNoOther(t *testing.T
 	gate, q := newGate()
 	defer q.close()
 	running := q.asking(awaited(t), "A", LookOptions{})
-	g.Eventually(gate.began).Should(Receive())
+	g.Eventually(gate.began).WithTimeout(within).Should(Receive())
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := q.asking(ctx, "B", LookOptions{})
-	g.Eventually(q.waiting).Should(Equal(1))
+	g.Eventually(q.waiting).WithTimeout(within).Should(Equal(1))
 	cancel()
-	g.Eventually(gone).Should(Receive())
+	g.Eventually(gone).WithTimeout(within).Should(Receive())
 	g.Expect(q.waiting()).To(BeZero())
 	waits := q.asking(awaited(t), "B", LookOptions{})
-	g.Eventually(q.waiting).Should(Equal(1))
+	g.Eventually(q.waiting).WithTimeout(within).Should(Equal(1))
 	gate.let <- struct{}{}
-	g.Eventually(running).Should(Receive())
-	g.Eventually(gate.began).Should(Receive())
+	g.Eventually(running).WithTimeout(within).Should(Receive())
+	g.Eventually(gate.began).WithTimeout(within).Should(Receive())
 	gate.let <- struct{}{}
-	g.Eventually(waits).Should(Receive(And(HaveField("Err", BeNil()), HaveField("Look.Topic", "B"))))
+	g.Eventually(waits).WithTimeout(within).Should(Receive(And(HaveField("Err", BeNil()), HaveField("Look.Topic", "B"))))
 }
 
 func TestLookQueue_AfterTheStopNothingIsAnswered(t *testing.T) {
 	g := NewWithT(t)
 	gate, q := newGate()
 	waits := q.asking(awaited(t), "A", LookOptions{})
-	g.Eventually(gate.began).Should(Receive())
+	g.Eventually(gate.began).WithTimeout(within).Should(Receive())
 	q.close()
-	g.Eventually(waits).Should(Receive(HaveField("Err", MatchError(ErrStopped))))
+	g.Eventually(waits).WithTimeout(within).Should(Receive(HaveField("Err", MatchError(ErrStopped))))
 	_, err := q.ask(t.Context(), "A", LookOptions{})
 	g.Expect(err).To(MatchError(ErrStopped))
 }
