@@ -59,12 +59,12 @@ func reportCluster(cluster *rocketmqv1alpha1.BrokerCluster, sweep *snapshot.Clus
 		answering(len(sweep.Brokers), "broker"))))
 	set.set(rocketmqv1alpha1.ConditionAuthenticated, authenticated(cluster, sweep))
 	set.set(rocketmqv1alpha1.ConditionRoutesAgree, routesVerdict(sweep))
-	ready, rec, stalled := clusterReady(cluster, sweep, rival)
+	ready, reconciling := clusterReady(sweep, rival)
 	set.set(rocketmqv1alpha1.ConditionReady, ready)
-	set.progress(rec, stalled)
+	set.progress(reconciling, nil)
 }
 
-func clusterReady(cluster *rocketmqv1alpha1.BrokerCluster, sweep *snapshot.Cluster, rival *rocketmqv1alpha1.BrokerCluster) (ready verdict, reconciling, stalled *verdict) {
+func clusterReady(sweep *snapshot.Cluster, rival *rocketmqv1alpha1.BrokerCluster) (ready verdict, reconciling *verdict) {
 	if len(sweep.Problems) > 0 {
 		p := sweep.Problems[0]
 		message := p.Sentence
@@ -73,13 +73,13 @@ func clusterReady(cluster *rocketmqv1alpha1.BrokerCluster, sweep *snapshot.Clust
 		}
 		reason := troubleReason(p.Trouble)
 		rec := yes(reason, message)
-		return no(reason, message), &rec, nil
+		return no(reason, message), &rec
 	}
 	message := fmt.Sprintf("%s and %s answer", plural(len(sweep.Brokers), "broker"), plural(len(sweep.NameServers), "name server"))
 	if rival != nil {
 		message += fmt.Sprintf("; BrokerCluster %s/%s is older and leads to the same RocketMQ, and a topic is held by the oldest Topic of either", rival.Namespace, rival.Name)
 	}
-	return yes(rocketmqv1alpha1.ReasonReachable, message), nil, nil
+	return yes(rocketmqv1alpha1.ReasonReachable, message), nil
 }
 
 func claimCluster(cluster *rocketmqv1alpha1.BrokerCluster, sweep *snapshot.Cluster, rival *rocketmqv1alpha1.BrokerCluster) {

@@ -26,9 +26,9 @@ import (
 // change looks at the topic, plans the next step, writes down what cannot be
 // seen again, and carries the step out.
 func (p *topicPass) change(ctx context.Context) (bool, error) {
-	spec, err := resizeSpec(p.topic, p.cluster)
-	if err != nil {
-		return p.block(blocked{Reason: rocketmqv1alpha1.ReasonInvalidSpec, Message: err.Error(), Edit: true}), nil
+	spec, invalid := resizeSpec(p.topic, p.cluster)
+	if invalid != nil {
+		return p.block(blocked{Reason: rocketmqv1alpha1.ReasonInvalidSpec, Message: invalid.Error(), Edit: true}), nil
 	}
 	spec.FirstSight = spec.FirstSight && !p.note.begun()
 	if wait := p.mem.NextLook.Sub(p.now); wait > 0 && p.mem.Planned == p.planned() {
