@@ -33,7 +33,7 @@ func inRange(low, high int64) func(string) error {
 	return func(v string) error {
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
-			return fmt.Errorf("For input string: %q", v) //nolint:staticcheck // Java's words
+			return javaError(fmt.Sprintf("For input string: %q", v))
 		}
 		if n < low || n > high {
 			return fmt.Errorf("value is not in range(%d, %d)", low, high)
@@ -102,19 +102,27 @@ func parseAttributes(text string) (map[string]string, error) {
 	return signed, nil
 }
 
+// javaError is an error in Java's own words, full stop included.
+type javaError string
+
+func (e javaError) Error() string { return string(e) }
+
+// errBadAttribute is the broker's answer to a key without a name.
+const errBadAttribute = javaError("kv string format wrong.")
+
 // alter applies signed attributes to the current ones.
 func (rules attributeRules) alter(create bool, current, signed map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	maps.Copy(out, current)
 	for _, key := range slices.Sorted(maps.Keys(signed)) {
 		if key == "" {
-			return nil, errors.New("kv string format wrong.")
+			return nil, errBadAttribute
 		}
 		sign, name := key[0], key[1:]
 		_, has := current[name]
 		switch {
 		case name == "" || strings.ContainsAny(name, "+-"):
-			return nil, errors.New("kv string format wrong.")
+			return nil, errBadAttribute
 		case create && sign != '+':
 			return nil, errors.New("only add attribute is supported while creating topic. key: " + name)
 		case sign != '+' && sign != '-':

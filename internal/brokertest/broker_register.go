@@ -35,12 +35,12 @@ func (b *Broker) permission() int {
 }
 
 // registerAll sends the whole table to every name server.
-func (b *Broker) registerAll() []*NameServer {
+func (b *Broker) registerAll() {
 	table := make([]*TopicConfig, 0, len(b.topics))
 	for _, name := range slices.Sorted(maps.Keys(b.topics)) {
 		table = append(table, b.topics[name])
 	}
-	return b.register(table)
+	b.register(table)
 }
 
 // register sends topic configs to every name server and returns those that

@@ -4,7 +4,7 @@
 package contract
 
 import (
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 )
@@ -36,9 +36,9 @@ func proxyTests() []test {
 			s.proxy()
 			for _, addr := range s.Masters {
 				topic, err := s.client.TopicConfig(s.Context(), addr, "DefaultHeartBeatSyncerTopic")
-				s.Expect(err).NotTo(HaveOccurred())
-				s.Expect(topic.Present).To(BeTrue())
-				s.Expect(topic.Config).To(And(HaveField("ReadQueues", 1), HaveField("WriteQueues", 1)))
+				s.Expect(err).NotTo(gomega.HaveOccurred())
+				s.Expect(topic.Present).To(gomega.BeTrue())
+				s.Expect(topic.Config).To(gomega.And(gomega.HaveField("ReadQueues", 1), gomega.HaveField("WriteQueues", 1)))
 			}
 		}},
 	}

@@ -6,7 +6,7 @@ package contract
 import (
 	"fmt"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 )
@@ -24,7 +24,7 @@ func resetTests() []test {
 		for range 4 {
 			s.send(name, 0, nil)
 		}
-		s.soon(func(g Gomega) { g.Expect(s.maxOf(name, 0)).To(Equal(int64(4))) })
+		s.soon(func(g gomega.Gomega) { g.Expect(s.maxOf(name, 0)).To(gomega.Equal(int64(4))) })
 		s.commit(name, name, 0, 4)
 	}
 	return []test{
@@ -34,15 +34,15 @@ func resetTests() []test {
 			}
 			filled(s, name)
 			s.ok(s.a, reset, ask(name, name, "queueId", "0", "offset", "1"))
-			s.Expect(s.entries(name, name)).To(HaveKeyWithValue(0, int64(1)))
+			s.Expect(s.entries(name, name)).To(gomega.HaveKeyWithValue(0, int64(1)))
 			late := s.ok(s.a, remoting.ReqUpdateConsumerOffset, fields{"consumerGroup": name, "topic": name, "queueId": "0", "commitOffset": "3"})
-			s.Expect(late.Remark).To(Equal("Offset has been previously reset"))
-			s.Expect(s.entries(name, name)).To(HaveKeyWithValue(0, int64(1)))
+			s.Expect(late.Remark).To(gomega.Equal("Offset has been previously reset"))
+			s.Expect(s.entries(name, name)).To(gomega.HaveKeyWithValue(0, int64(1)))
 			taken := s.call(s.a, pull, pullFields(name, name, 0, 4))
-			s.Expect(taken.Code).To(Equal(remoting.RespPullOffsetMoved))
-			s.Expect(taken.ExtFields).To(HaveKeyWithValue("nextBeginOffset", "1"))
+			s.Expect(taken.Code).To(gomega.Equal(remoting.RespPullOffsetMoved))
+			s.Expect(taken.ExtFields).To(gomega.HaveKeyWithValue("nextBeginOffset", "1"))
 			s.commit(name, name, 0, 3)
-			s.Expect(s.entries(name, name)).To(HaveKeyWithValue(0, int64(3)))
+			s.Expect(s.entries(name, name)).To(gomega.HaveKeyWithValue(0, int64(3)))
 		}},
 		{"222 outside the queue is 1 and changes nothing", func(s *scene, name string) {
 			if !s.five() {
@@ -50,8 +50,8 @@ func resetTests() []test {
 			}
 			filled(s, name)
 			remark := s.refused(remoting.RespSystemError, s.a, reset, ask(name, name, "queueId", "0", "offset", "200"))
-			s.Expect(remark).To(ContainSubstring("Target offset 200 not in consume queue range [0-4]"))
-			s.Expect(s.entries(name, name)).To(Equal(map[int]int64{0: 4}))
+			s.Expect(remark).To(gomega.ContainSubstring("Target offset 200 not in consume queue range [0-4]"))
+			s.Expect(s.entries(name, name)).To(gomega.Equal(map[int]int64{0: 4}))
 		}},
 		{"222 of an unknown topic or group", func(s *scene, name string) {
 			s.topic(name, 2, 2)
@@ -69,20 +69,20 @@ func resetTests() []test {
 			}
 			filled(s, name)
 			remark := s.refused(remoting.RespSystemError, s.a, reset, ask(name, name))
-			s.Expect(remark).To(ContainSubstring("THe consumer group <" + name + "> not exist"))
+			s.Expect(remark).To(gomega.ContainSubstring("THe consumer group <" + name + "> not exist"))
 			s.commit(name, name, 1, 0)
 			s.refused(remoting.RespConsumerNotOnline, s.a, reset, ask(name, name))
 			m := s.join(name, name+"@1", "")
 			m.beat("CLUSTERING", sub{name, "*", 1, "TAG"})
 			reply := s.ok(s.a, reset, ask(name, name))
-			s.Expect(string(reply.Body)).To(ContainSubstring(`"queueId":0,"topic":"` + name + `"}:0`))
-			s.soon(func(g Gomega) {
+			s.Expect(string(reply.Body)).To(gomega.ContainSubstring(`"queueId":0,"topic":"` + name + `"}:0`))
+			s.soon(func(g gomega.Gomega) {
 				var req *remoting.Command
-				g.Expect(m.told).To(Receive(&req))
-				g.Expect(req.Code).To(Equal(remoting.ReqResetConsumerClientOffset))
-				g.Expect(string(req.Body)).To(ContainSubstring(`"offsetTable"`))
+				g.Expect(m.told).To(gomega.Receive(&req))
+				g.Expect(req.Code).To(gomega.Equal(remoting.ReqResetConsumerClientOffset))
+				g.Expect(string(req.Body)).To(gomega.ContainSubstring(`"offsetTable"`))
 			})
-			s.Expect(s.entries(name, name)).To(HaveKeyWithValue(0, int64(4)), "the members do it, or nobody")
+			s.Expect(s.entries(name, name)).To(gomega.HaveKeyWithValue(0, int64(4)), "the members do it, or nobody")
 		}},
 		{"207 with clean also clears what is pending", func(s *scene, name string) {
 			if !s.five() {
@@ -93,7 +93,7 @@ func resetTests() []test {
 			s.ok(s.a, remoting.ReqDeleteSubscriptionGroup, fields{"groupName": name, "cleanOffset": "true"})
 			s.group(name)
 			s.commit(name, name, 1, 0)
-			s.Expect(s.entries(name, name)).To(Equal(map[int]int64{1: 0}))
+			s.Expect(s.entries(name, name)).To(gomega.Equal(map[int]int64{1: 0}))
 		}},
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/rocketmq"
@@ -57,7 +57,7 @@ func (g Target) five() bool { return g.Version >= v500 }
 // scene is one test at work.
 type scene struct {
 	*testing.T
-	*WithT
+	*gomega.WithT
 	Target
 	wire   *remoting.Client
 	client *rocketmq.Client
@@ -88,9 +88,9 @@ func Run(t *testing.T, target Target) {
 	} {
 		for _, tc := range group {
 			t.Run(tc.name, func(t *testing.T) {
-				s := &scene{T: t, WithT: NewWithT(t), Target: target, ns: target.NameServers[0], a: target.Masters["broker-a"]}
+				s := &scene{T: t, WithT: gomega.NewWithT(t), Target: target, ns: target.NameServers[0], a: target.Masters["broker-a"]}
 				s.wire = remoting.NewClient(remoting.Options{})
-				t.Cleanup(func() { s.Expect(s.wire.Close()).To(Succeed()) })
+				t.Cleanup(func() { s.Expect(s.wire.Close()).To(gomega.Succeed()) })
 				s.client = rocketmq.New(s.wire)
 				tc.run(s, fmt.Sprintf("c%d-%d", names.n.Add(1), time.Now().UnixMilli()%1_000_000))
 			})
@@ -109,7 +109,7 @@ type test struct {
 func (s *scene) call(addr string, code int, ext map[string]string, body ...string) *remoting.Command {
 	s.Helper()
 	reply, err := s.try(addr, 40*time.Second, code, ext, body...)
-	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
 	return reply
 }
 
@@ -130,7 +130,7 @@ func (s *scene) try(addr string, within time.Duration, code int, ext map[string]
 func (s *scene) ok(addr string, code int, ext map[string]string, body ...string) *remoting.Command {
 	s.Helper()
 	reply := s.call(addr, code, ext, body...)
-	s.Expect(reply.Code).To(BeZero(), "%s: %s", remoting.RequestName(code), reply.Remark)
+	s.Expect(reply.Code).To(gomega.BeZero(), "%s: %s", remoting.RequestName(code), reply.Remark)
 	return reply
 }
 
@@ -138,7 +138,7 @@ func (s *scene) ok(addr string, code int, ext map[string]string, body ...string)
 func (s *scene) refused(want int, addr string, code int, ext map[string]string, body ...string) string {
 	s.Helper()
 	reply := s.call(addr, code, ext, body...)
-	s.Expect(reply.Code).To(Equal(want), "%s: %s", remoting.RequestName(code), reply.Remark)
+	s.Expect(reply.Code).To(gomega.Equal(want), "%s: %s", remoting.RequestName(code), reply.Remark)
 	return reply.Remark
 }
 
@@ -151,12 +151,12 @@ func (s *scene) invalid() int {
 }
 
 // soon waits until f succeeds, letting time pass.
-func (s *scene) soon(f func(g Gomega)) {
+func (s *scene) soon(f func(g gomega.Gomega)) {
 	s.Helper()
-	s.Eventually(func(g Gomega) {
+	s.Eventually(func(g gomega.Gomega) {
 		s.Pass(time.Second)
 		f(g)
-	}).WithTimeout(s.Patience).WithPolling(s.Poll).Should(Succeed())
+	}).WithTimeout(s.Patience).WithPolling(s.Poll).Should(gomega.Succeed())
 }
 
 // fields are header fields; later ones win, and an empty value removes one.
