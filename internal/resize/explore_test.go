@@ -6,7 +6,9 @@ package resize
 import (
 	"fmt"
 	"hash/maphash"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +55,16 @@ func operate(r *run) {
 	r.advance()
 }
 
+// operateWhole makes a whole look with its decision in one move, and each call
+// in one. Nothing is persisted or sent while a look is made, so a crash in the
+// middle of one is the same as a crash before it.
+func operateWhole(r *run) {
+	operate(r)
+	for r.looker != nil {
+		r.advance()
+	}
+}
+
 func (e *explorer) visit(r *run, budget int) {
 	if e.found != "" || e.capped {
 		return
@@ -81,7 +93,7 @@ func (e *explorer) visit(r *run, budget int) {
 		e.ends++
 		return
 	}
-	for _, m := range append([]move{{"operate", 0, operate}}, e.moves...) {
+	for _, m := range e.moves {
 		if m.cost > budget {
 			continue
 		}
@@ -142,9 +154,8 @@ func act(g int) move {
 	return move{fmt.Sprintf("group %d acts", g), 0, func(r *run) { r.w.Rebalance(g); r.w.Consume(g); r.w.Commit(g) }}
 }
 
-func consume(g int) move {
-	return move{fmt.Sprintf("group %d consumes", g), 1, func(r *run) { r.w.Consume(g) }}
-}
+// actAll lets both groups take their queues, finish everything and commit.
+var actAll = move{"groups act", 0, func(r *run) { clients(r.w) }}
 
 func away(g int) move {
 	return move{fmt.Sprintf("group %d leaves or joins", g), 1, func(r *run) {
@@ -197,11 +208,24 @@ func retarget(n int) move {
 	return move{fmt.Sprintf("target %d", n), 1, func(r *run) { r.target(n) }}
 }
 
+// statesAllowed bounds an exploration; LOCKSTEP_EXPLORE_STATES raises it.
+func statesAllowed(t *testing.T) int {
+	text := os.Getenv("LOCKSTEP_EXPLORE_STATES")
+	if text == "" {
+		return 60_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("LOCKSTEP_EXPLORE_STATES: %v", err)
+	}
+	return n
+}
+
 // TestModel_Exhaustive visits every interleaving of a small world: 2 brokers,
 // 3 queues, 2 groups, crashes between any two calls, clocks that jump, an old
 // leader that wakes.
 func TestModel_Exhaustive(t *testing.T) {
-	clientsOf := []move{act(0), act(1)}
+	clientsOf := []move{actAll}
 	faults := []move{crash, freeze, wake, lost, tick, jump, restart(1, true), server(1), faulty(model.Partial), faulty(model.Backwards), faulty(model.Carried)}
 	messages := []move{send(0, 0, 1, false), send(0, 1, 2, true), late(0, 1, 1, true), late(0, 0, 2, false), away(1)}
 	for _, c := range []struct {
@@ -209,16 +233,19 @@ func TestModel_Exhaustive(t *testing.T) {
 		start, target int
 		second        model.Kind
 		budget        int
+		operator      func(*run)
 		moves         []move
 	}{
-		{"shrink with faults", 3, 1, model.Classic, 1, slices.Concat(clientsOf, faults, messages)},
-		{"shrink with messages", 2, 1, model.POP, 2, slices.Concat(clientsOf, messages, []move{crash})},
-		{"growth with faults", 1, 3, model.Classic, 1, slices.Concat(clientsOf, faults, messages)},
-		{"turn-round", 3, 1, model.Broadcast, 2, slices.Concat(clientsOf, []move{retarget(2), retarget(3), send(0, 0, 1, false), crash, lost})},
+		{"shrink 3 to 1, faults between any two calls", 3, 1, model.Classic, 1, operateWhole, slices.Concat(clientsOf, faults, messages)},
+		{"shrink 2 to 1, events within looks", 2, 1, model.POP, 1, operate, slices.Concat(clientsOf, messages, []move{tick, restart(0, false)})},
+		{"shrink 2 to 1, pairs of events", 2, 1, model.Classic, 2, operateWhole, slices.Concat(clientsOf, []move{send(0, 0, 1, false), late(0, 0, 1, true), crash})},
+		{"growth 1 to 3, faults between any two calls", 1, 3, model.Classic, 1, operateWhole, slices.Concat(clientsOf, faults, messages)},
+		{"growth 1 to 2, pairs of events", 1, 2, model.POP, 2, operateWhole, slices.Concat(clientsOf, []move{away(1), crash, lost, send(0, 0, 1, false)})},
+		{"turn-round, pairs of events", 3, 1, model.Broadcast, 2, operateWhole, slices.Concat(clientsOf, []move{retarget(2), retarget(3), crash})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()
-			e := explore(small(c.start, c.target, 2*time.Second, c.second), c.budget, 400_000, false, c.moves)
+			e := explore(small(c.start, c.target, 2*time.Second, c.second), c.budget, statesAllowed(t), false, slices.Concat([]move{{"operate", 0, c.operator}}, c.moves))
 			t.Logf("%s: %v, %.1f s", c.name, e, time.Since(began).Seconds())
 			if e.found != "" {
 				t.Error(e.found)

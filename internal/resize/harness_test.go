@@ -27,6 +27,7 @@ type run struct {
 	looker *model.Looker
 	next   *Decision // decided and persisted, calls still to be sent
 	at     int       // of these, how many were sent
+	asked  time.Time // when the present look asked for the ends of queues
 	frozen *leader   // an old leader that may wake
 	last   snapshot.TopicLook
 
@@ -45,6 +46,7 @@ type run struct {
 type leader struct {
 	decision Decision
 	at       int
+	asked    time.Time
 }
 
 // advance makes one move of the operator: one part of a look, one decision,
@@ -52,7 +54,7 @@ type leader struct {
 func (r *run) advance() {
 	switch {
 	case r.next != nil:
-		r.send(&r.next.Step, &r.at)
+		r.send(&r.next.Step, &r.at, r.asked)
 		if r.at >= calls(r.next.Step) {
 			r.saved = r.saved.Acted(r.w.Now)
 			r.next = nil
@@ -62,6 +64,9 @@ func (r *run) advance() {
 		r.fault = model.NoFault
 		r.looker.Next(r.w)
 	case !r.looker.Next(r.w):
+		if r.looker.Part() == 2 {
+			r.asked = r.w.Now // from here on, ends of queues were asked for
+		}
 	default:
 		r.decide(r.looker.Look())
 		r.looker = nil
@@ -117,7 +122,7 @@ func (r *run) crash() {
 // starts another.
 func (r *run) freeze() {
 	if r.next != nil && r.frozen == nil {
-		r.frozen = &leader{decision: *r.next, at: r.at}
+		r.frozen = &leader{decision: *r.next, at: r.at, asked: r.asked}
 		r.crash()
 	}
 }
@@ -127,7 +132,7 @@ func (r *run) wake() {
 	if r.frozen == nil {
 		return
 	}
-	r.send(&r.frozen.decision.Step, &r.frozen.at)
+	r.send(&r.frozen.decision.Step, &r.frozen.at, r.frozen.asked)
 	if r.frozen.at >= calls(r.frozen.decision.Step) {
 		r.frozen = nil
 	}
@@ -143,7 +148,7 @@ func calls(s Step) int {
 
 // send carries out one call of a step as an actor must: within its time, to
 // the process that was looked at, and only on what it expects to find.
-func (r *run) send(s *Step, at *int) {
+func (r *run) send(s *Step, at *int, asked time.Time) {
 	i := *at
 	*at++
 	if !s.NotAfter.IsZero() && r.w.Now.After(s.NotAfter) && !r.skip.fresh {
@@ -170,7 +175,7 @@ func (r *run) send(s *Step, at *int) {
 	if s.Kind == StepNarrowReads || s.Kind == StepDeleteFromBroker {
 		t := r.spec.Timings.orDefaults()
 		r.cuts++
-		r.violate(r.w.CheckCut(n, c.Want.Read, model.Cut{Age: t.CutLookAge, RouteAge: r.spec.routeAge(t), Still: t.Still}))
+		r.violate(r.w.CheckCut(n, c.Want.Read, model.Cut{Asked: asked, Age: t.CutLookAge, RouteAge: r.spec.routeAge(t), Still: t.Still}))
 	}
 	r.w.Write(n, model.Counts{Present: c.Want.Present, Read: c.Want.Read, Write: c.Want.Write, Perm: c.Want.Perm})
 }

@@ -19,7 +19,7 @@ func (r *run) key(key []byte) []byte {
 	now := r.w.Now
 	key = r.w.AppendKey(key)
 	key = model.AppendInts(key, r.spec.Queues, int(r.spec.Generation), int(r.fault), len(r.spec.Waivers), r.at)
-	key = fmt.Appendf(key, "%v", r.lostWrite)
+	key = model.AppendTime(fmt.Appendf(key, "%v", r.lostWrite), r.asked, now)
 	key = appendRecord(key, r.saved, now)
 	key = appendLived(key, r.saved.Lived, now)
 	if r.looker != nil {
@@ -41,7 +41,7 @@ func appendShown(key []byte, s Shown) []byte {
 
 func appendRecord(key []byte, p Progress, now time.Time) []byte {
 	key = append(key, p.Record.Stage...)
-	key = model.AppendTime(model.AppendInts(key, int(p.Record.Generation), p.Record.Reopened), p.Record.Started, now)
+	key = model.AppendInts(key, int(p.Record.Generation), p.Record.Reopened)
 	for _, name := range slices.Sorted(maps.Keys(p.Record.Brokers)) {
 		b := p.Record.Brokers[name]
 		for _, s := range []Shown{b.From, b.Last, b.Before, b.Sent} {

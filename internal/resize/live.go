@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
 // jumped begins every lived window again when the clock went back, or went
@@ -121,7 +123,7 @@ func (p *pass) stand(l *Lived) {
 		}
 		from := b.seen.Queues.Origin().From
 		if p.skip.process {
-			from = b.process
+			from = snapshot.Process{}
 		}
 		for _, ref := range p.retiring {
 			if end, asked := ends[ref.Queue]; asked && ref.Broker == b.name {

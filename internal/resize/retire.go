@@ -124,7 +124,7 @@ func (p *pass) dispatching() bool {
 		switch {
 		case !known:
 			h.Why = "dispatch progress not known: " + b.seen.Runtime.Why()
-		case origin.Sent.Before(p.look.Started) || b.seen.Queues.Origin().Sent.Before(origin.Sent):
+		case !p.skip.moments && (origin.Sent.Before(p.look.Started) || b.seen.Queues.Origin().Sent.Before(origin.Sent)):
 			h.Why = "dispatch progress was not asked for in this look before the ends of queues"
 		case !origin.From.Same(b.process):
 			h.Why = "another process than the one that gave the config told of dispatch"

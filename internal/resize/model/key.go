@@ -10,7 +10,7 @@ import (
 
 // horizon is how far in the past or future a moment still matters; everything
 // beyond is the same. It must exceed every window that is explored.
-const horizon = 40 * time.Second
+const horizon = 6 * time.Second
 
 // AppendTime encodes a moment as its distance from now.
 func AppendTime(key []byte, t, now time.Time) []byte {
