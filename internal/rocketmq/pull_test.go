@@ -98,7 +98,7 @@ func TestDecodeMessages_OfReleasedBrokers(t *testing.T) {
 				g.Expect(m.Offset).To(Equal(all[0].Offset + int64(i)))
 				g.Expect(m.BornHost.Addr()).To(Equal(netip.MustParseAddr("127.0.0.1")))
 			}
-			for n := range len(body) {
+			for n := range body {
 				if _, err := decodeMessages(body[:n]); err == nil {
 					// A cut between two messages is a whole, shorter body: the frame's
 					// own length guards against it.

@@ -78,7 +78,7 @@ func TestRefine_LeavesOtherErrors(t *testing.T) {
 	g := NewWithT(t)
 	plain := errors.New("x")
 	g.Expect(refine(plain)).To(BeIdenticalTo(plain))
-	g.Expect(refine(nil)).To(BeNil())
+	g.Expect(refine(nil)).To(Succeed())
 	shared := &remoting.Error{Code: 307, ResponseCode: 1, Remark: "not online"}
 	g.Expect(refine(fmt.Errorf("wrapped: %w", shared))).To(MatchError(remoting.NotFound))
 	g.Expect(shared.Kind).To(Equal(remoting.Refused), "the error itself may be shared and is not changed")

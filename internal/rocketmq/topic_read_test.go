@@ -173,3 +173,42 @@ func TestP04_PagingFieldsAreNotSent(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(f.calls).To(Equal([]sent{{addr: fakeAddr, code: 21}}))
 }
+
+// TestP08_ALookKnowsTheVersionOfItsProcess has a look at a process whose address
+// was another version's a moment ago.
+func TestP08_ALookKnowsTheVersionOfItsProcess(t *testing.T) {
+	g := NewWithT(t)
+	f := topicBroker(513)
+	c := f.client()
+	g.Expect(c.Capability(t.Context(), fakeAddr)).To(HaveField("SingleTopicRead", true))
+	f.reconnect(407)
+	look := c.On(snapshot.Process{Address: fakeAddr, Connection: 2})
+	g.Expect(look.Capability(t.Context(), fakeAddr)).To(HaveField("SingleTopicRead", false))
+	g.Expect(look.Capability(t.Context(), fakeAddr)).To(HaveField("SingleTopicRead", false))
+	g.Expect(f.codes()).To(Equal([]int{28, 28}), "asked once for each process")
+}
+
+func TestCapabilityOf(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(CapabilityOf(407)).To(Equal(Capability{Version: 407}))
+	g.Expect(CapabilityOf(412)).To(Equal(Capability{Version: 412}))
+	five := Capability{
+		Version: 413, SingleTopicRead: true, Attributes: true, OrderFlag: true, POP: true, SubscriptionRead: true, ExactMissingOffset: true,
+	}
+	g.Expect(CapabilityOf(413)).To(Equal(five))
+	for _, step := range []struct {
+		since int
+		set   func(*Capability)
+	}{
+		{453, func(c *Capability) { c.ExactReset = true }},
+		{473, func(c *Capability) { c.TopicBatch = true }},
+		{475, func(c *Capability) { c.GroupBatch = true }},
+		{493, func(c *Capability) { c.GroupAttributes = true }},
+	} {
+		five.Version = step.since - 1
+		g.Expect(CapabilityOf(step.since - 1)).To(Equal(five))
+		step.set(&five)
+		five.Version = step.since
+		g.Expect(CapabilityOf(step.since)).To(Equal(five))
+	}
+}

@@ -35,7 +35,7 @@ func validate(kind, name string, most int) error {
 	if name == "" {
 		return fmt.Errorf("%s: %w", kind, ErrEmpty)
 	}
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		if !allowed(name[i]) {
 			return fmt.Errorf("%s name %.150q: the character at position %d is not allowed; "+
 				"use letters, digits, '%%', '|', '_' and '-'", kind, name, i)
