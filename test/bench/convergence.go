@@ -1,0 +1,176 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/lockstep-dev/lockstep/api/v1alpha1"
+	"github.com/lockstep-dev/lockstep/test/rig/rocketmq"
+	"github.com/lockstep-dev/lockstep/test/rig/world"
+)
+
+// convergence is the first convergence of many topics, beside a bare loop.
+type convergence struct {
+	version string
+	topics  int
+	// bare is how long a loop of one create call per topic and broker took on
+	// the same brokers just before; ours is from the first apply to the last
+	// Ready.
+	bare, ours time.Duration
+	// apply is the part of ours in which the manifests were sent.
+	apply time.Duration
+	// writes are API writes in a full second pass, changing the changes of the
+	// brokers' tables in it.
+	writes, changing int
+	// memory is the operator's resident memory afterwards, in MiB.
+	memory float64
+}
+
+func (c convergence) rate(d time.Duration) float64 { return float64(c.topics) / d.Seconds() }
+
+func (c convergence) line() string {
+	return fmt.Sprintf("%s: %d topics: bare loop %.1f s (%.0f/s), Lockstep %.1f s (%.0f/s), ratio %.2f, second pass %d API writes and %d changes on brokers, %.0f MiB resident",
+		c.version, c.topics, c.bare.Seconds(), c.rate(c.bare), c.ours.Seconds(), c.rate(c.ours), c.bare.Seconds()/c.ours.Seconds(), c.writes, c.changing, c.memory)
+}
+
+const (
+	namespace   = "bench"
+	clusterName = "bench-cluster"
+)
+
+func measureConvergence(ctx context.Context, version string, topics int) (out convergence, err error) {
+	out = convergence{version: version, topics: topics}
+	dir, err := os.MkdirTemp("", "lockstep-bench-")
+	if err != nil {
+		return out, err
+	}
+	defer os.RemoveAll(dir)
+	w, err := world.Start(ctx, world.Options{
+		Dir: dir, RocketMQ: rocketmq.Options{Version: version, ClusterName: clusterName}, Log: os.Stderr,
+	})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, w.Stop()) }()
+	if out.bare, err = bareLoop(ctx, w.RocketMQ, topics); err != nil {
+		return out, fmt.Errorf("the bare loop: %w", err)
+	}
+	if err := w.Namespace(ctx, namespace, nil); err != nil {
+		return out, err
+	}
+	if err := declareCluster(ctx, w); err != nil {
+		return out, err
+	}
+	began := time.Now()
+	if err := applyTopics(ctx, w.Client, topics); err != nil {
+		return out, err
+	}
+	out.apply = time.Since(began)
+	if err := allReady(ctx, w.Client, topics); err != nil {
+		return out, err
+	}
+	out.ours = time.Since(began)
+	if out.memory, err = residentMiB(w.Operator.PID()); err != nil {
+		return out, err
+	}
+	out.writes, out.changing, err = secondPass(ctx, w)
+	return out, err
+}
+
+func declareCluster(ctx context.Context, w *world.World) error {
+	c := &v1alpha1.BrokerCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "bench"}}
+	c.Spec.ClusterName = clusterName
+	for _, a := range w.RocketMQ.NameServerAddresses() {
+		c.Spec.NameServers = append(c.Spec.NameServers, v1alpha1.Endpoint(a))
+	}
+	if err := w.Client.Create(ctx, c); err != nil {
+		return fmt.Errorf("declaring the BrokerCluster: %w", err)
+	}
+	return poll(ctx, 5*time.Minute, func() (bool, error) {
+		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(c), c); err != nil {
+			return false, err
+		}
+		return meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionReady), nil
+	})
+}
+
+// appliers is how many manifests are sent at a time.
+const appliers = 16
+
+func applyTopics(ctx context.Context, c client.Client, n int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(appliers)
+	for i := range n {
+		group.Go(func() error {
+			t := &v1alpha1.Topic{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("bench-%05d", i)}}
+			t.Spec.ClusterRef.Name = "bench"
+			t.Spec.TopicName = v1alpha1.TopicName(topicName(i))
+			t.Spec.Queues.PerBroker = 4
+			return c.Create(ctx, t)
+		})
+	}
+	return group.Wait()
+}
+
+// allReady waits until every topic is Ready.
+func allReady(ctx context.Context, c client.Client, n int) error {
+	return poll(ctx, 30*time.Minute, func() (bool, error) {
+		list := &v1alpha1.TopicList{}
+		if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return false, err
+		}
+		ready := 0
+		for i := range list.Items {
+			if meta.IsStatusConditionTrue(list.Items[i].Status.Conditions, v1alpha1.ConditionReady) {
+				ready++
+			}
+		}
+		return ready == n, nil
+	})
+}
+
+func poll(ctx context.Context, limit time.Duration, done func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, err := done()
+		if err != nil || ok {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// residentMiB reads the resident memory of a process.
+func residentMiB(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 64)
+			return kib / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("/proc/%d/status has no VmRSS", pid)
+}
