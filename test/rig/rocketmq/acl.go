@@ -39,10 +39,13 @@ func (o Options) aclProperties() map[string]string {
 
 // aclProxyConfig lets a proxy ask the brokers about users and policies.
 func (o Options) aclProxyConfig() map[string]any {
+	// The proxy signs its own calls only when told to; with ACL 1.0 it takes the
+	// credentials of tools.yml.
+	config := map[string]any{"enableAclRpcHookForClusterMode": true}
 	if !o.acl2() {
-		return map[string]any{"enableACL": true}
+		config["enableACL"] = true
+		return config
 	}
-	config := map[string]any{}
 	for key, value := range o.aclProperties() {
 		config[key] = value
 	}

@@ -21,8 +21,12 @@ const (
 	startTimeout = 3 * time.Minute
 )
 
-// errPortTaken says that another program has a port; other ports may do.
-var errPortTaken = errors.New("a port is taken")
+var (
+	// errPortTaken says that another program has a port; other ports may do.
+	errPortTaken = errors.New("a port is taken")
+	// errEnded says that a server ended by itself.
+	errEnded = errors.New("ended")
+)
 
 // waitReady asks the server until it serves, it ends, or the context does.
 func (s *Server) waitReady(ctx context.Context) error {
@@ -42,8 +46,8 @@ func (s *Server) waitReady(ctx context.Context) error {
 			if bindFailed(output) {
 				return fmt.Errorf("%s: %w: %s", s.Name, errPortTaken, output)
 			}
-			return fmt.Errorf("%s ended with exit status %d before it served; the end of %s says:\n%s",
-				s.Name, s.current().State().ExitCode, s.OutputFile(), output)
+			return fmt.Errorf("%s %w with exit status %d before it served; the end of %s says:\n%s",
+				s.Name, errEnded, s.current().State().ExitCode, s.OutputFile(), output)
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not serve (%w); last: %w; see %s", s.Name, ctx.Err(), err, s.OutputFile())
 		case <-ticker.C:

@@ -98,15 +98,25 @@ func (s *Server) current() *process.Process {
 	return s.process
 }
 
+// proxyTries is how often a proxy is started before its end counts. It ends when
+// a name server does not answer within 3 s while it starts.
+const proxyTries = 5
+
 // Start starts a stopped server with its old state and waits until it serves.
 // A running one is only waited for.
 func (s *Server) Start(ctx context.Context) error {
-	if !s.Running() {
-		if err := s.launch(); err != nil {
+	for try := 1; ; try++ {
+		if !s.Running() {
+			if err := s.launch(); err != nil {
+				return err
+			}
+		}
+		err := s.waitReady(ctx)
+		if s.Kind != Proxy || try == proxyTries || !errors.Is(err, errEnded) {
 			return err
 		}
+		s.cluster.logf("%s ended before it served; starting it again", s.Name)
 	}
-	return s.waitReady(ctx)
 }
 
 // launch starts the process and does not wait.

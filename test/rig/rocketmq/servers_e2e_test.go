@@ -20,6 +20,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/lockstep-dev/lockstep/test/ledger"
 	"github.com/lockstep-dev/lockstep/test/rig/rocketmq"
 )
 
@@ -122,24 +123,39 @@ func testBreak(t *testing.T, version string) {
 }
 
 // TestE2EACL starts with access control on: who does not sign is refused, and
-// the rig's own calls are signed.
+// the rig's own calls and those of its clients are signed.
 func TestE2EACL(t *testing.T) {
 	for _, version := range versions() {
-		t.Run(version, func(t *testing.T) {
-			g := NewWithT(t)
-			o := rocketmq.Options{
-				Version: version, NameServers: 1, Masters: 1,
-				ACL: &rocketmq.Credentials{AccessKey: "rig-admin", SecretKey: "rig-secret-1"},
-			}
-			if !strings.HasPrefix(version, "4.") {
-				o.Proxies = 1
-			}
-			c := start(t, o)
-			g.Expect(c.CreateTopic(t.Context(), "guarded", 4)).To(Succeed())
-			out, err := c.Admin(t.Context(), "topicRoute", "-t", "guarded")
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(out).To(ContainSubstring("broker-a"))
-			g.Expect(rocketmq.CreateTopicUnsigned(t.Context(), c, "stranger")).To(MatchError(ContainSubstring("code")))
-		})
+		t.Run(version, func(t *testing.T) { testACL(t, version) })
 	}
+}
+
+func testACL(t *testing.T, version string) {
+	g := NewWithT(t)
+	credentials := &rocketmq.Credentials{AccessKey: "rig-admin", SecretKey: "rig-secret-1"}
+	o := rocketmq.Options{Version: version, NameServers: 1, Masters: 1, ACL: credentials}
+	classic := rocketmq.ClassicClient(version)
+	kinds := []string{classic, rocketmq.GoClient}
+	if !strings.HasPrefix(version, "4.") {
+		o.Proxies = 1
+		kinds = append(kinds, rocketmq.GRPCClient)
+	}
+	b := newBench(t, o, kinds...)
+	g.Expect(b.CreateTopic(t.Context(), "guarded", 4)).To(Succeed())
+	out, err := b.Admin(t.Context(), "topicRoute", "-t", "guarded")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out).To(ContainSubstring("broker-a"))
+	g.Expect(rocketmq.CreateTopicUnsigned(t.Context(), b.Cluster, "stranger")).To(MatchError(ContainSubstring("code")))
+
+	signed := []string{"--topic=guarded", "--access-key=" + credentials.AccessKey, "--secret-key=" + credentials.SecretKey}
+	for _, kind := range kinds {
+		group := "g-" + strings.ReplaceAll(kind, ".", "-")
+		consumer := b.run(kind, group, append([]string{"consume", "--group=" + group}, signed...)...)
+		b.finish(b.run(kind, "p-"+kind, append([]string{"produce", "--count=20", "--rate=50", "--send-timeout-ms=20000"}, signed...)...))
+		g.Eventually(func() int { return b.count(ledger.Query{Group: group}).ConsumedOnce }, patience, poll).Should(BeNumerically(">=", 20))
+		b.end(consumer)
+	}
+	stranger := b.run(classic, "stranger", "produce", "--topic=guarded", "--count=1")
+	b.finish(stranger)
+	g.Expect(b.count(ledger.Query{}).SendFailures).To(Equal(1))
 }
