@@ -126,3 +126,15 @@ func TestQ10_OrderConfigurationOverridesTheWriteCount(t *testing.T) {
 		g.Expect(topic.Order).To(BeTrue(), "name servers tell brokers to set it")
 	}
 }
+
+func TestTheOrderFlagByRelease(t *testing.T) {
+	forEachVersion(t, func(t *testing.T, v brokertest.Version) {
+		g := NewWithT(t)
+		c := start(t, brokertest.Options{Version: v})
+		args := topicArgs(orders, 8, 8)
+		args["order"] = "true"
+		g.Expect(call(t, c.Broker(brokerA).Addr(), 17, args).Code).To(BeZero())
+		topic, _ := c.Broker(brokerA).Topic(orders)
+		g.Expect(topic.Order).To(Equal(v != brokertest.V497))
+	})
+}
