@@ -15,8 +15,9 @@ import (
 )
 
 // ErrTLSRequired is the cause when a plain connection was closed without one
-// byte in answer: a server that insists on TLS does that (rocketmq.md 1.8).
-var ErrTLSRequired = errors.New("the peer closed the plain connection without an answer; does it require TLS?")
+// byte in answer: a server that insists on TLS does that (rocketmq.md 1.8), and
+// so do some servers of other protocols.
+var ErrTLSRequired = errors.New("the peer closed the plain connection without an answer; does it require TLS, or is this no port of RocketMQ remoting?")
 
 // saidError gives an error other words and keeps it for errors.Is. Texts of
 // package net name local ports, which differ each time; a status that repeats

@@ -45,7 +45,7 @@ func TestConnectionThatDies(t *testing.T) {
 		kind Kind
 		text string
 	}{
-		{"without a byte", func(*Command) []byte { return nil }, Closed, "does it require TLS?"},
+		{"without a byte", func(*Command) []byte { return nil }, Closed, "does it require TLS"},
 		{"in the length", func(r *Command) []byte { return frame(r)[:3] }, Closed, "in the middle of a frame"},
 		{"in the header", func(r *Command) []byte { return frame(r)[:20] }, Closed, "in the middle of a frame"},
 		{"after the header", func(r *Command) []byte { f := frame(r); return f[:len(f)-8] }, Closed, "in the middle of a frame"},
@@ -78,7 +78,7 @@ func TestTLSRequiredIsSaid(t *testing.T) {
 	_, err := newTestClient(t, Options{}).Invoke(t.Context(), addr, &Command{Code: 106})
 	g.Expect(err).To(MatchError(ErrTLSRequired))
 	g.Expect(err).To(MatchError(io.EOF))
-	g.Expect(err.Error()).To(Equal(addr + ": GET_BROKER_CLUSTER_INFO (106): connection closed: the peer closed the plain connection without an answer; does it require TLS? (EOF)"))
+	g.Expect(err.Error()).To(Equal(addr + ": GET_BROKER_CLUSTER_INFO (106): connection closed: the peer closed the plain connection without an answer; does it require TLS, or is this no port of RocketMQ remoting? (EOF)"))
 }
 
 // TestDeathFailsAllPendingCalls also checks that each error names its own call.

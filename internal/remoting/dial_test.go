@@ -100,6 +100,41 @@ func TestDialIsShared(t *testing.T) {
 	g.Expect(dials.Load()).To(Equal(int32(1)))
 }
 
+// TestFailedDialIsSharedButItsErrorIsNot checks that each error names its own
+// call.
+func TestFailedDialIsSharedButItsErrorIsNot(t *testing.T) {
+	g := NewWithT(t)
+	const calls = 10
+	var waiting atomic.Int32
+	release := make(chan struct{})
+	c := newTestClient(t, Options{
+		Credentials: func(context.Context) (Credentials, error) {
+			waiting.Add(1)
+			return Credentials{}, nil
+		},
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			<-release
+			return nil, errors.New("no luck")
+		},
+	})
+	failures := make(chan *Error, calls)
+	for i := range calls {
+		go func() {
+			_, err := c.Invoke(withTimeout(t, 10*time.Second), "a:1", &Command{Code: 1000 + i})
+			failures <- asError(t, err)
+		}()
+	}
+	g.Eventually(waiting.Load).Should(Equal(int32(calls)))
+	close(release)
+	codes := map[int]bool{}
+	for range calls {
+		e := <-failures
+		g.Expect(e.Kind).To(Equal(Unreachable))
+		codes[e.Code] = true
+	}
+	g.Expect(codes).To(HaveLen(calls))
+}
+
 func TestFailedDialIsTriedAnew(t *testing.T) {
 	g := NewWithT(t)
 	s := startServer(t, nil, nil)
@@ -130,12 +165,31 @@ func TestPeerThatHangsUpAtOnce(t *testing.T) {
 	g.Expect(dials.Load()).To(BeNumerically("<=", maxAttempts))
 }
 
+// speakFirst holds back reading until something was written. The HTTP/2 server
+// below writes its SETTINGS on another goroutine and may otherwise have hung up
+// on the strange greeting before they are out.
+type speakFirst struct {
+	net.Conn
+	once  sync.Once
+	spoke chan struct{}
+}
+
+func (c *speakFirst) Read(p []byte) (int, error) {
+	<-c.spoke
+	return c.Conn.Read(p)
+}
+
+func (c *speakFirst) Write(p []byte) (int, error) {
+	defer c.once.Do(func() { close(c.spoke) })
+	return c.Conn.Write(p)
+}
+
 // TestP07_RealHTTP2Server calls a server of golang.org/x/net/http2.
 func TestP07_RealHTTP2Server(t *testing.T) {
 	g := NewWithT(t)
 	addr := startRaw(t, func(nc net.Conn) {
 		quiet := &http.Server{ErrorLog: log.New(io.Discard, "", 0)}
-		(&http2.Server{}).ServeConn(nc, &http2.ServeConnOpts{BaseConfig: quiet})
+		(&http2.Server{}).ServeConn(&speakFirst{Conn: nc, spoke: make(chan struct{})}, &http2.ServeConnOpts{BaseConfig: quiet})
 	})
 	_, err := newTestClient(t, Options{}).Invoke(withTimeout(t, 10*time.Second), addr, &Command{Code: ReqGetBrokerClusterInfo})
 	g.Expect(err).To(MatchError(WrongEndpoint))

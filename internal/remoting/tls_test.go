@@ -119,6 +119,15 @@ func TestTLSAgainstHTTP(t *testing.T) {
 	g.Expect(err.Error()).To(ContainSubstring("the peer does not speak TLS on this port"))
 }
 
+func TestTLSPeerThatDoesNotAnswer(t *testing.T) {
+	g := NewWithT(t)
+	s := startServer(t, &tls.Config{Certificates: []tls.Certificate{newAuthority(t).issue("a")}}, func(c *serverConn, _ *Command) { c.nc.Close() })
+	_, err := newTestClient(t, Options{TLS: &tls.Config{InsecureSkipVerify: true}}).Invoke(withTimeout(t, 10*time.Second), s.addr, &Command{Code: 106})
+	g.Expect(err).To(MatchError(Closed))
+	g.Expect(err.Error()).To(ContainSubstring("is this a gRPC port"))
+	g.Expect(err).NotTo(MatchError(ErrTLSRequired))
+}
+
 func TestTLSHandshakeThatNeverEnds(t *testing.T) {
 	g := NewWithT(t)
 	release := make(chan struct{})
