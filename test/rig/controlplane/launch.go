@@ -84,7 +84,7 @@ func (l launcher) start(c component, ports []int) (*process.Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of %s: %w", c.name, err)
 	}
-	defer log.Close() // the program has its own descriptor
+	defer func() { _ = log.Close() }() // the program has its own descriptor
 	return l.supervisor.Start(process.Spec{
 		Path:   filepath.Join(l.bin, c.name),
 		Args:   c.args(ports),
@@ -124,7 +124,7 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("asking the kernel for a free port: %w", err)
 		}
-		defer listener.Close() // only at the end, so that the ports differ
+		defer func() { _ = listener.Close() }() // only at the end, so that the ports differ
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
@@ -136,7 +136,7 @@ func logTail(path string) []byte {
 	if err != nil {
 		return []byte(err.Error())
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if size, err := file.Seek(0, io.SeekEnd); err == nil {
 		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart)
 	}

@@ -33,7 +33,7 @@ func ask(ctx context.Context, trust *tls.Config, url string) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode == http.StatusOK {
 		return nil
 	}

@@ -92,7 +92,7 @@ func TestWriteAtomicallyEndsWithWhatWasWrittenLast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		var last map[string]string
 		for range rapid.IntRange(1, 4).Draw(t, "writes") {
 			last = rapid.MapOf(rapid.StringMatching(`[a-c](/[d-f])?`), rapid.StringN(0, 3, -1)).
@@ -127,7 +127,7 @@ func TestAddressesAreUniqueAndGoRound(t *testing.T) {
 	g := NewWithT(t)
 	pool, err := claimAddresses()
 	g.Expect(err).NotTo(HaveOccurred())
-	defer pool.close()
+	defer func() { g.Expect(pool.close()).To(Succeed()) }()
 	seen := map[string]bool{}
 	var first string
 	for i := range podsPerBlock {

@@ -106,7 +106,7 @@ func (h handler) get(ctx context.Context, action *corev1.HTTPGetAction) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode >= http.StatusOK && response.StatusCode < http.StatusBadRequest {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (a *Agent) serveLog(response http.ResponseWriter, request *http.Request) {
 		http.Error(response, err.Error(), http.StatusNotFound)
 		return
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	query := request.URL.Query()
 	for _, name := range []string{"timestamps", "sinceTime", "sinceSeconds"} {
 		if value := query.Get(name); value != "" && value != "false" {

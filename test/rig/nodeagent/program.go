@@ -112,7 +112,7 @@ func (p program) start() (*process.Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
-	defer log.Close() // the process has its own descriptor
+	defer func() { _ = log.Close() }() // the process has its own descriptor
 	if err := os.WriteFile(p.message, nil, 0o666); err != nil {
 		return nil, fmt.Errorf("making the file of the termination message: %w", err)
 	}
@@ -168,7 +168,7 @@ func tail(path string, limit int64) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
 		return ""
