@@ -236,12 +236,12 @@ func TestModel_Exhaustive(t *testing.T) {
 		operator      func(*run)
 		moves         []move
 	}{
-		{"shrink 3 to 1, faults between any two calls", 3, 1, model.Classic, 1, operateWhole, slices.Concat(clientsOf, faults, messages)},
-		{"shrink 2 to 1, events within looks", 2, 1, model.POP, 1, operate, slices.Concat(clientsOf, messages, []move{tick, restart(0, false)})},
-		{"shrink 2 to 1, pairs of events", 2, 1, model.Classic, 2, operateWhole, slices.Concat(clientsOf, []move{send(0, 0, 1, false), late(0, 0, 1, true), crash})},
-		{"growth 1 to 3, faults between any two calls", 1, 3, model.Classic, 1, operateWhole, slices.Concat(clientsOf, faults, messages)},
-		{"growth 1 to 2, pairs of events", 1, 2, model.POP, 2, operateWhole, slices.Concat(clientsOf, []move{away(1), crash, lost, send(0, 0, 1, false)})},
-		{"turn-round, pairs of events", 3, 1, model.Broadcast, 2, operateWhole, slices.Concat(clientsOf, []move{retarget(2), retarget(3), crash})},
+		{"shrink 3 to 1, faults between any two calls", 3, 1, model.Classic, 2, operateWhole, slices.Concat(clientsOf, faults, messages)},
+		{"shrink 2 to 1, events within looks", 2, 1, model.POP, 2, operate, slices.Concat(clientsOf, messages, []move{tick, restart(0, false)})},
+		{"shrink 2 to 1, triples of events", 2, 1, model.Classic, 3, operateWhole, slices.Concat(clientsOf, []move{send(0, 0, 1, false), late(0, 0, 1, true), crash})},
+		{"growth 1 to 3, faults between any two calls", 1, 3, model.Classic, 2, operateWhole, slices.Concat(clientsOf, faults, messages)},
+		{"growth 1 to 2, triples of events", 1, 2, model.POP, 3, operateWhole, slices.Concat(clientsOf, []move{away(1), crash, lost, send(0, 0, 1, false)})},
+		{"turn-round, triples of events", 3, 1, model.Broadcast, 3, operateWhole, slices.Concat(clientsOf, []move{retarget(2), retarget(3), crash})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()

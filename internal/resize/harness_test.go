@@ -27,7 +27,7 @@ type run struct {
 	looker *model.Looker
 	next   *Decision // decided and persisted, calls still to be sent
 	at     int       // of these, how many were sent
-	asked  time.Time // when the present look asked for the ends of queues
+	basis  basis     // what the present look rests on
 	frozen *leader   // an old leader that may wake
 	last   snapshot.TopicLook
 
@@ -46,7 +46,13 @@ type run struct {
 type leader struct {
 	decision Decision
 	at       int
-	asked    time.Time
+	basis    basis
+}
+
+// basis is what was true when a look asked for the ends of queues.
+type basis struct {
+	asked  time.Time
+	larger []time.Time // by broker, see model.Broker.Larger
 }
 
 // advance makes one move of the operator: one part of a look, one decision,
@@ -54,7 +60,7 @@ type leader struct {
 func (r *run) advance() {
 	switch {
 	case r.next != nil:
-		r.send(&r.next.Step, &r.at, r.asked)
+		r.send(&r.next.Step, &r.at, r.basis)
 		if r.at >= calls(r.next.Step) {
 			r.saved = r.saved.Acted(r.w.Now)
 			r.next = nil
@@ -65,7 +71,10 @@ func (r *run) advance() {
 		r.looker.Next(r.w)
 	case !r.looker.Next(r.w):
 		if r.looker.Part() == 2 {
-			r.asked = r.w.Now // from here on, ends of queues were asked for
+			r.basis = basis{asked: r.w.Now}
+			for i := range r.w.Brokers {
+				r.basis.larger = append(r.basis.larger, r.w.Brokers[i].Larger)
+			}
 		}
 	default:
 		r.decide(r.looker.Look())
@@ -122,7 +131,7 @@ func (r *run) crash() {
 // starts another.
 func (r *run) freeze() {
 	if r.next != nil && r.frozen == nil {
-		r.frozen = &leader{decision: *r.next, at: r.at, asked: r.asked}
+		r.frozen = &leader{decision: *r.next, at: r.at, basis: r.basis}
 		r.crash()
 	}
 }
@@ -132,7 +141,7 @@ func (r *run) wake() {
 	if r.frozen == nil {
 		return
 	}
-	r.send(&r.frozen.decision.Step, &r.frozen.at, r.frozen.asked)
+	r.send(&r.frozen.decision.Step, &r.frozen.at, r.frozen.basis)
 	if r.frozen.at >= calls(r.frozen.decision.Step) {
 		r.frozen = nil
 	}
@@ -148,7 +157,7 @@ func calls(s Step) int {
 
 // send carries out one call of a step as an actor must: within its time, to
 // the process that was looked at, and only on what it expects to find.
-func (r *run) send(s *Step, at *int, asked time.Time) {
+func (r *run) send(s *Step, at *int, on basis) {
 	i := *at
 	*at++
 	if !s.NotAfter.IsZero() && r.w.Now.After(s.NotAfter) && !r.skip.fresh {
@@ -175,7 +184,7 @@ func (r *run) send(s *Step, at *int, asked time.Time) {
 	if s.Kind == StepNarrowReads || s.Kind == StepDeleteFromBroker {
 		t := r.spec.Timings.orDefaults()
 		r.cuts++
-		r.violate(r.w.CheckCut(n, c.Want.Read, model.Cut{Asked: asked, Age: t.CutLookAge, RouteAge: r.spec.routeAge(t), Still: t.Still}))
+		r.violate(r.w.CheckCut(n, c.Want.Read, model.Cut{Asked: on.asked, Larger: on.larger[n], Age: t.CutLookAge, RouteAge: r.spec.routeAge(t), Still: t.Still}))
 	}
 	r.w.Write(n, model.Counts{Present: c.Want.Present, Read: c.Want.Read, Write: c.Want.Write, Perm: c.Want.Perm})
 }

@@ -19,7 +19,10 @@ func (r *run) key(key []byte) []byte {
 	now := r.w.Now
 	key = r.w.AppendKey(key)
 	key = model.AppendInts(key, r.spec.Queues, int(r.spec.Generation), int(r.fault), len(r.spec.Waivers), r.at)
-	key = model.AppendTime(fmt.Appendf(key, "%v", r.lostWrite), r.asked, now)
+	key = model.AppendTime(fmt.Appendf(key, "%v", r.lostWrite), r.basis.asked, now)
+	for _, t := range r.basis.larger {
+		key = model.AppendTime(key, t, now)
+	}
 	key = appendRecord(key, r.saved, now)
 	key = appendLived(key, r.saved.Lived, now)
 	if r.looker != nil {

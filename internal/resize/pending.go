@@ -11,6 +11,9 @@ import (
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
+// clearLooks is how many looks, far enough apart, must see nothing pending.
+const clearLooks = 2
+
 // clear counts the looks that saw nothing pending, far enough apart (rule
 // R15). They count from when old routes have aged, for until then a producer
 // may still stamp a message with a retiring id without moving its queue.
@@ -25,7 +28,7 @@ func (p *pass) clear(l *Lived) {
 	case l.clears == 0:
 		l.clears, l.lastOf = 1, p.look.Finished
 	case p.look.Started.Sub(l.lastOf) >= p.t.Apart:
-		l.clears, l.lastOf = l.clears+1, p.look.Finished
+		l.clears, l.lastOf = min(l.clears+1, clearLooks), p.look.Finished
 	}
 }
 

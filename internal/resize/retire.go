@@ -97,8 +97,8 @@ func (p *pass) settling() bool {
 // late holds until two looks apart saw nothing pending.
 func (p *pass) late() bool {
 	l := p.next.Lived
-	p.d.Proof.ClearLooks = min(l.clears, 2)
-	if p.skip.pending || l.clears >= 2 {
+	p.d.Proof.ClearLooks = l.clears
+	if p.skip.pending || l.clears >= clearLooks {
 		return false
 	}
 	if seen := p.pending(); len(seen) > 0 {

@@ -80,7 +80,7 @@ func (w *World) SeeLarger() {
 			larger = larger || n.Up && n.Routes[i].Present && n.Routes[i].Write > w.Target
 		}
 		if larger {
-			w.Larger = w.Now
+			w.Brokers[i].Larger = w.Now
 		}
 	}
 }
@@ -92,6 +92,8 @@ type Cut struct {
 	// Asked is when the look behind the cut asked for the ends of queues: all
 	// that landed before must have been seen.
 	Asked time.Time
+	// Larger is what Broker.Larger was at that moment.
+	Larger time.Time
 	// RouteAge and Still are the windows it must have seen.
 	RouteAge, Still time.Duration
 }
@@ -107,7 +109,7 @@ func (w *World) CheckCut(broker, to int, c Cut) string {
 	if b.Write > to {
 		return missing("writes are wider")
 	}
-	if w.Now.Sub(w.Larger) < c.RouteAge {
+	if c.Asked.Sub(c.Larger) < c.RouteAge {
 		return missing("old routes may still be used")
 	}
 	if w.Now.Sub(b.Booted) < c.RouteAge+c.Still {
@@ -129,7 +131,7 @@ func (w *World) CheckCut(broker, to int, c Cut) string {
 		}
 	}
 	for _, l := range b.Late {
-		if l.Queue >= to && !l.Hidden && l.Since.Before(proven) && w.Now.Sub(w.Larger) <= w.LongestDelay {
+		if l.Queue >= to && !l.Hidden && l.Since.Before(proven) && c.Asked.Sub(c.Larger) <= w.LongestDelay {
 			return missing(fmt.Sprintf("a message for queue %d was seen pending", l.Queue))
 		}
 	}

@@ -43,9 +43,9 @@ func (c Counts) append(key []byte) []byte {
 // moments are relative, so that worlds that differ in their clock only are
 // the same.
 func (w *World) AppendKey(key []byte) []byte {
-	key = AppendTime(AppendInts(key, w.Target), w.Larger, w.Now)
+	key = AppendInts(key, w.Target)
 	for _, b := range w.Brokers {
-		key = AppendTime(AppendInts(key, bit(b.Up)), b.Booted, w.Now)
+		key = AppendTime(AppendTime(AppendInts(key, bit(b.Up)), b.Booted, w.Now), b.Larger, w.Now)
 		key = b.Before.append(b.Counts.append(key))
 		for _, q := range b.Queues {
 			key = AppendInts(key, len(q.Messages), q.Shown)

@@ -28,10 +28,8 @@ type World struct {
 	RouteAge time.Duration
 	// LongestDelay bounds how late a message may land after it was accepted.
 	LongestDelay time.Duration
-	// Target is the write count the explorer's operator goes to; Larger is the
-	// last moment at which a broker or a route showed more (see CheckCut).
+	// Target is the write count the explorer's operator goes to.
 	Target int
-	Larger time.Time
 	// Lost says what was lost, once something was.
 	Lost string
 }
@@ -53,6 +51,9 @@ type Broker struct {
 	Before Counts
 	Queues []Queue
 	Late   []Late
+	// Larger is the last moment at which the broker, or a route to it, showed
+	// more writes than the target.
+	Larger time.Time
 }
 
 // Queue is one queue id of the topic on one broker.
@@ -119,11 +120,11 @@ type Producer struct {
 // New makes a world at rest: every broker has the topic with n read and write
 // queues and room for up to most, every name server routes it.
 func New(now time.Time, brokers, servers, n, most int) *World {
-	w := &World{Now: now, Target: n, Larger: now.Add(-time.Hour)}
+	w := &World{Now: now, Target: n}
 	c := Counts{Present: true, Read: n, Write: n, Perm: snapshot.PermReadWrite}
 	for i := range brokers {
 		w.Brokers = append(w.Brokers, Broker{Name: fmt.Sprintf("broker-%c", 'a'+i), Up: true, Booted: now.Add(-time.Hour),
-			Counts: c, Before: c, Queues: make([]Queue, most)})
+			Counts: c, Before: c, Queues: make([]Queue, most), Larger: now.Add(-time.Hour)})
 	}
 	for range servers {
 		w.NameServers = append(w.NameServers, NameServer{Up: true, Routes: slices.Repeat([]Counts{c}, brokers)})
