@@ -47,12 +47,11 @@ type brokerPass struct {
 	timers    snapshot.Fact[map[string]int64]
 	halfEnd   snapshot.Fact[int64]
 	table     snapshot.Fact[map[string]snapshot.TopicConfig]
-	topics    map[string]*topicPart
+	parts     map[string]*topicPart
 }
 
 // topicPart is one topic on one broker.
 type topicPart struct {
-	before snapshot.Fact[snapshot.StoredTopic]
 	queues snapshot.Fact[map[int]snapshot.QueueOffsets]
 	config snapshot.Fact[snapshot.StoredTopic]
 }
@@ -81,17 +80,15 @@ func (b *brokerPass) ask() {
 	b.halfEnd = fact(b.pass, address, who.Process, func(ctx context.Context, addr string) (int64, error) {
 		return b.at.MaxOffset(ctx, addr, names.HalfTopic, 0)
 	})
-	b.topics = map[string]*topicPart{}
+	b.parts = map[string]*topicPart{}
 	before := b.configs()
 	for _, topic := range b.order {
-		b.topics[topic] = &topicPart{before: before[topic]}
-		b.topics[topic].queues = b.offsets(topic, before[topic])
+		b.parts[topic] = &topicPart{queues: b.offsets(topic, before[topic])}
 	}
 	after := b.configs()
 	for _, topic := range b.order {
-		part := b.topics[topic]
-		part.config = after[topic]
-		part.queues = covering(part, b.topicsAsked(topic, part.before))
+		b.parts[topic].config = after[topic]
+		b.parts[topic].cover(b.asked(topic, before[topic]))
 	}
 }
 
@@ -116,10 +113,11 @@ func (b *brokerPass) configs() map[string]snapshot.Fact[snapshot.StoredTopic] {
 	return out
 }
 
-// topicsAsked is how many queue ids of the topic are asked for.
-func (b *brokerPass) topicsAsked(topic string, before snapshot.Fact[snapshot.StoredTopic]) int {
+// asked is how many queue ids of the topic are asked for, by what the broker
+// shows before.
+func (b *brokerPass) asked(topic string, before snapshot.Fact[snapshot.StoredTopic]) int {
 	stored, _ := before.Get()
-	return max(b.pass.topics[topic].Queues, stored.Config.Highest())
+	return max(b.topics[topic].Queues, stored.Config.Highest())
 }
 
 // offsets asks for the bounds of all queues of a topic. A topic that the broker
@@ -127,7 +125,7 @@ func (b *brokerPass) topicsAsked(topic string, before snapshot.Fact[snapshot.Sto
 // (case P14).
 func (b *brokerPass) offsets(topic string, before snapshot.Fact[snapshot.StoredTopic]) snapshot.Fact[map[int]snapshot.QueueOffsets] {
 	stored, known := before.Get()
-	switch n := b.topicsAsked(topic, before); {
+	switch n := b.asked(topic, before); {
 	case !known:
 		return snapshot.Unknown[map[int]snapshot.QueueOffsets](before.Why())
 	case !stored.Present:
@@ -186,14 +184,14 @@ func (b *brokerPass) lows(ctx context.Context, addr, topic string, ids []int) (m
 	return out, nil
 }
 
-// covering is the queues' fact if it covers what the config shows now.
-func covering(part *topicPart, asked int) snapshot.Fact[map[int]snapshot.QueueOffsets] {
-	stored, known := part.config.Get()
-	if !part.queues.IsKnown() || !known || stored.Config.Highest() <= asked {
-		return part.queues
+// cover makes the queues unknown unless those that were asked for cover what the
+// config shows now.
+func (p *topicPart) cover(asked int) {
+	stored, known := p.config.Get()
+	if p.queues.IsKnown() && known && stored.Config.Highest() > asked {
+		p.queues = snapshot.Unknown[map[int]snapshot.QueueOffsets](fmt.Sprintf(
+			"the topic grew to %d queues while %d were asked for", stored.Config.Highest(), asked))
 	}
-	return snapshot.Unknown[map[int]snapshot.QueueOffsets](fmt.Sprintf(
-		"the topic grew to %d queues while %d were asked for", stored.Config.Highest(), asked))
 }
 
 // confirm asks again who answers. Facts of two processes are no look.
@@ -223,7 +221,7 @@ func (b *brokerPass) on(topic string) snapshot.TopicOnBroker {
 		t.Settings = snapshot.Unknown[snapshot.Settings](b.why)
 		return t
 	}
-	part := b.topics[topic]
+	part := b.parts[topic]
 	t.Config, t.Queues = part.config, part.queues
 	t.Runtime = b.runtime
 	t.Settings = snapshot.Known(b.who.Settings, b.whoAt)

@@ -31,6 +31,8 @@ const routesPerSweep = 8
 type routeAudit struct {
 	routes  map[string]map[string]snapshot.Fact[snapshot.Route]
 	checked map[string]time.Time
+	// servers are those of the last sweep, sorted.
+	servers []string
 }
 
 func newRouteAudit() *routeAudit {
@@ -50,10 +52,28 @@ func (a *routeAudit) check(ctx context.Context, o *Observer, c *snapshot.Cluster
 		}
 	}
 	servers := addressesOf(c.NameServers)
+	a.keep(slices.Sorted(maps.Keys(servers)))
 	for topic, routes := range onServers(ctx, o, servers, a.due(watched, c)) {
 		a.routes[topic], a.checked[topic] = routes, c.Started
 	}
 	return maps.Clone(a.routes)
+}
+
+// keep drops the routes of name servers that are no longer asked. What was
+// published is not touched.
+func (a *routeAudit) keep(servers []string) {
+	if slices.Equal(a.servers, servers) {
+		return
+	}
+	a.servers = servers
+	for topic, routes := range a.routes {
+		left := maps.Clone(routes)
+		maps.DeleteFunc(left, func(server string, _ snapshot.Fact[snapshot.Route]) bool {
+			_, asked := slices.BinarySearch(servers, server)
+			return !asked
+		})
+		a.routes[topic] = left
+	}
 }
 
 // due are the topics to check now: watched, on some broker, the oldest first.
