@@ -14,9 +14,14 @@
 //	c := brokertest.Start(t, brokertest.Options{Version: brokertest.V533})
 //	c.CreateTopic("orders", 8, 8)
 //	c.Produce("orders", "broker-a", 7, 10)
-//	client := rocketmq.NewClient(…, c.NameServerAddrs())
+//	client := rocketmq.New(remoting.NewClient(remoting.Options{}))
+//	info, err := client.ClusterInfo(ctx, c.NameServerAddrs()[0])
 //	c.Inject(brokertest.Fault{Node: "broker-b", Code: 17, Times: 1, Do: brokertest.Drop()})
+//	c.Watch("orders") // before the code under test runs
+//	…
 //	c.RequireInvariants(t)
+//	c.RequireNothingLost(t, "orders", "billing")
+//	c.Recorder().RequireNoForbiddenCalls(t)
 //
 // Tests play traffic with methods of Cluster, without sockets. Nothing in the
 // package waits for wall-clock time: whatever is due happens before the next
