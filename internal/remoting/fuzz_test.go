@@ -94,7 +94,7 @@ func FuzzReadCommand(f *testing.F) {
 			c, err := ReadCommand(r, 1<<20)
 			if err != nil {
 				var known *Error
-				if c != nil || (!errors.As(err, &known) && err != io.EOF && err != io.ErrUnexpectedEOF) {
+				if c != nil || (!errors.As(err, &known) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)) {
 					t.Fatalf("%v with error %T %v", c, err, err)
 				}
 				return

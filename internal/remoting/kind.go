@@ -10,8 +10,11 @@ import (
 
 // Kind is the class of a failure. It is itself an error, so that
 // errors.Is(err, remoting.Timeout) works on every error of this package.
+//
+//nolint:errname // a kind reads as a word: errors.Is(err, remoting.NotFound)
 type Kind uint8
 
+//nolint:errname // as above
 const (
 	// Refused is an answer with a code that has no kind of its own: the peer
 	// understood the call and did not do it.

@@ -6,6 +6,7 @@ package remoting
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"sync"
 	"testing"
@@ -169,8 +170,7 @@ func withTimeout(t *testing.T, d time.Duration) context.Context {
 // asError returns err as an *Error and fails the test when it is none.
 func asError(t *testing.T, err error) *Error {
 	t.Helper()
-	g := NewWithT(t)
-	var e *Error
-	g.Expect(err).To(BeAssignableToTypeOf(e))
-	return err.(*Error)
+	e, ok := errors.AsType[*Error](err)
+	NewWithT(t).Expect(ok).To(BeTrue(), "%v is an *Error", err)
+	return e
 }

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/lockstep-dev/lockstep/internal/remoting"
 	. "github.com/onsi/gomega"
+
+	"github.com/lockstep-dev/lockstep/internal/remoting"
 )
 
 // javaBodies returns the bodies that RocketMQ's own encoder wrote (see

@@ -6,6 +6,7 @@ package fastjson
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand"
@@ -164,7 +165,7 @@ func FuzzFastjson(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text, err := ToJSON(data)
 		if err != nil {
-			if _, ok := err.(*Error); !ok || text != nil {
+			if _, ok := errors.AsType[*Error](err); !ok || text != nil {
 				t.Fatalf("error %T with %q", err, text)
 			}
 		} else {

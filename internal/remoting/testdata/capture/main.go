@@ -9,6 +9,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -30,14 +31,14 @@ func main() {
 	}
 }
 
-func run(version, dir string) error {
+func run(version, dir string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cluster, err := rocketmq.Start(ctx, rocketmq.Options{Version: version, NameServers: 1, Masters: 1, Log: os.Stderr})
 	if err != nil {
 		return err
 	}
-	defer cluster.Stop()
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
