@@ -20,13 +20,17 @@ help: ## Show this help.
 
 ##@ Try it
 
+# A cluster is used only when it was named on the command line (make demo
+# KUBECONFIG=FILE): the variable of the same name in the environment is not meant.
+DEMO_CLUSTER = $(if $(findstring command,$(origin KUBECONFIG)),--kubeconfig "$(KUBECONFIG)")
+
 .PHONY: demo
 demo: ## Show the main job on this machine: a real RocketMQ shrinks a topic from 128 to 64 queues, losing nothing.
-	hack/demo.sh run
+	hack/demo.sh run $(DEMO_CLUSTER)
 
 .PHONY: demo-up
 demo-up: ## Start the demo's parts and leave them running to play with.
-	hack/demo.sh up
+	hack/demo.sh up $(DEMO_CLUSTER)
 
 .PHONY: demo-down
 demo-down: ## Stop what demo-up started.

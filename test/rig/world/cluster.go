@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/lockstep-dev/lockstep/test/rig/assets"
 	"github.com/lockstep-dev/lockstep/test/rig/controlplane"
@@ -74,4 +76,18 @@ func (c *cluster) stop() error {
 		errs = append(errs, c.plane.Stop())
 	}
 	return errors.Join(errs...)
+}
+
+// alone refuses an existing cluster on which Lockstep is installed: the two
+// operators would share one lease, and ours would change its roles.
+func (w *World) alone(ctx context.Context) error {
+	if w.cluster.plane != nil {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: SystemNamespace, Name: "lockstep-manager"}
+	if err := w.Client.Get(ctx, key, &appsv1.Deployment{}); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	return &Failure{Part: "the existing cluster", Err: fmt.Errorf("it runs Lockstep already (Deployment %s)", key),
+		Try: "another cluster, or none: then one of our own is started"}
 }

@@ -42,6 +42,15 @@ func Conditions(object client.Object) []metav1.Condition {
 	return nil
 }
 
+// Message is the sentence of one of an object's conditions; empty when there is
+// none.
+func Message(object client.Object, kind string) string {
+	if c := meta.FindStatusCondition(Conditions(object), kind); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
 // Describe prints what an object says of itself, one line a condition.
 func Describe(object client.Object) string {
 	var text strings.Builder

@@ -130,6 +130,9 @@ func (w *World) startRocketMQ(ctx context.Context) (err error) {
 func (w *World) install(ctx context.Context) (err error) {
 	done := w.options.Step("CRDs and roles of config/")
 	defer func() { done(err) }()
+	if err := w.alone(ctx); err != nil {
+		return err
+	}
 	if err := w.ApplyKustomization(ctx, filepath.Join(w.root, "config", "crd")); err != nil {
 		return &Failure{Part: "installing config/", Err: err}
 	}
