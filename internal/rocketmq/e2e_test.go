@@ -52,7 +52,11 @@ func TestE2E_ReleasedServers(t *testing.T) {
 		t.Run(tc.version, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), startTime)
 			defer cancel()
-			servers, err := rig.Start(ctx, rig.Options{Version: tc.version, NameServers: 1, Masters: 1, BrokerProperties: rig.ShortDelays()})
+			options := rig.Options{Version: tc.version, NameServers: 1, Masters: 1, BrokerProperties: rig.ShortDelays()}
+			if tc.ordinal >= 413 {
+				options.Proxies = 1
+			}
+			servers, err := rig.Start(ctx, options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,11 +70,16 @@ func TestE2E_ReleasedServers(t *testing.T) {
 				ns:  servers.NameServerAddresses()[0],
 				at:  rocketmq.Master{Addr: servers.Server("broker-a").Addr, Name: "broker-a", Cluster: "DefaultCluster"},
 			}
+			if options.Proxies > 0 {
+				s.proxy = servers.Server("proxy-1").Addr
+			}
 			for _, step := range []struct {
 				name string
 				run  func(*scene)
 			}{
 				{"R03 who answers", (*scene).identity},
+				{"R07 whose names", (*scene).namesAreKnown},
+				{"G06 a proxy tells members only", (*scene).proxyTellsMembersOnly},
 				{"a topic's life", (*scene).topic},
 				{"P11 topics in a batch", (*scene).topicBatch},
 				{"a group's life", (*scene).group},
@@ -102,6 +111,7 @@ type scene struct {
 	client *rocketmq.Client
 	can    rocketmq.Capability
 	ns     string
+	proxy  string
 	at     rocketmq.Master
 }
 

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
+	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
 )
 
 const nameServer = "ns:9876"
@@ -118,5 +119,21 @@ func TestDeleteGroup(t *testing.T) {
 		f.body(remoting.ReqDeleteSubscriptionGroup, "")
 		g.Expect(f.client().DeleteGroup(t.Context(), fakeMaster(), "G", clean)).To(Succeed())
 		g.Expect(f.of(207)[0].ext).To(Equal(map[string]string{"groupName": "G", "cleanOffset": text}))
+	}
+}
+
+// TestR07_SystemTopicsOfReleasedBrokersAreReserved has what call 305 of each
+// version answered.
+func TestR07_SystemTopicsOfReleasedBrokersAreReserved(t *testing.T) {
+	for _, version := range versionsCaptured() {
+		g := NewWithT(t)
+		body, ok := captured(t, version, remoting.ReqGetSystemTopicListFromBroker)
+		g.Expect(ok).To(BeTrue())
+		topics, err := decodeTopicList(body)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(len(topics)).To(BeNumerically(">=", 9))
+		for topic := range topics {
+			g.Expect(names.ReservedTopic(topic, names.Scope{Cluster: "DefaultCluster", Brokers: []string{"broker-a"}})).NotTo(BeEmpty(), "%s of %s", topic, version)
+		}
 	}
 }

@@ -27,6 +27,8 @@ func rules() []rule {
 		// A 4.9 broker in its first second, before its statistics have a sample.
 		{remoting.ReqGetBrokerRuntimeInfo, one, "NoSuchElementException", remoting.Busy},
 		{remoting.ReqGetConsumerListByGroup, one, "no consumer for this group", remoting.NotFound},
+		// A proxy has no such group.
+		{remoting.ReqGetConsumerListByGroup, one, `"consumerGroupInfo" is null`, remoting.NotFound},
 		{remoting.ReqGetConsumerRunningInfo, one, "not online", remoting.NotFound},
 		{remoting.ReqGetConsumerRunningInfo, one, "too low to", remoting.Unsupported},
 		{remoting.ReqQueryConsumeQueue, one, "is not exist!", remoting.NotFound},

@@ -36,6 +36,7 @@ func TestRefine_NotFoundByCallAndVersion(t *testing.T) {
 		{"pull without subscription", 11, 24, "the consumer's group info not exist", remoting.NotFound},
 		{"members", 203, 206, "the consumer group[G] not online", remoting.NotFound},
 		{"member ids", 38, 1, "no consumer for this group, G", remoting.NotFound},
+		{"member ids, proxy", 38, 1, `Cannot invoke "org.apache.rocketmq.broker.client.ConsumerGroupInfo.getAllClientId()" because "consumerGroupInfo" is null`, remoting.NotFound},
 		{"member ids, broken", 38, 1, "java.lang.NullPointerException", remoting.Refused},
 		{"member", 307, 1, "The Consumer <G> <c1> not online", remoting.NotFound},
 		{"member, silent", 307, 207, "Timeout", remoting.Timeout},

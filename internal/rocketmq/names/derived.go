@@ -7,10 +7,13 @@ import "strings"
 
 // Prefixes of the topics that RocketMQ derives (rocketmq.md 11.1, 11.4).
 const (
-	RetryPrefix  = "%RETRY%"
-	DLQPrefix    = "%DLQ%"
-	LMQPrefix    = "%LMQ%"
-	SystemPrefix = "rmq_sys_"
+	RetryPrefix = "%RETRY%"
+	DLQPrefix   = "%DLQ%"
+	LMQPrefix   = "%LMQ%"
+	// SystemPrefix and UpperSystemPrefix begin topics of RocketMQ's own. 5.5.0
+	// brought new ones of the second kind (RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC).
+	SystemPrefix      = "rmq_sys_"
+	UpperSystemPrefix = "RMQ_SYS_"
 	// SystemGroupPrefix begins the names of the brokers' own consumer groups.
 	SystemGroupPrefix = "CID_RMQ_SYS_"
 )

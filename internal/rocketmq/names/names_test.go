@@ -81,7 +81,7 @@ func TestR07_ReservedTopic(t *testing.T) {
 	for topic, want := range map[string]string{
 		"TBW102": "system topic", "SCHEDULE_TOPIC_XXXX": "system topic", "BenchmarkTest": "system topic",
 		"RMQ_SYS_TRANS_HALF_TOPIC": "system topic", "RMQ_SYS_TRANS_OP_HALF_TOPIC": "system topic",
-		"TRANS_CHECK_MAX_TIME_TOPIC": "system topic", "RMQ_SYS_TRACE_TOPIC": "system topic", "SELF_TEST_TOPIC": "system topic",
+		"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC": "system topic", "TRANS_CHECK_MAX_TIME_TOPIC": "system topic", "RMQ_SYS_TRACE_TOPIC": "system topic", "SELF_TEST_TOPIC": "system topic",
 		"OFFSET_MOVED_EVENT": "system topic", "CHECKPOINT_TOPIC": "system topic",
 		"rmq_sys_REVIVE_LOG_shop": "system topic", "rmq_sys_wheel_timer": "system topic", "rmq_sys_SYNC_BROKER_MEMBER_broker-a": "system topic",
 		"%RETRY%payments": "consumer group", "%DLQ%payments": "consumer group", "%LMQ%x": "light message queue",

@@ -35,16 +35,15 @@ func (s Scope) heartbeatTopic() string {
 // a topic is never created, changed, resized or deleted (rocketmq.md 11.1).
 func ReservedTopic(topic string, in Scope) string {
 	switch topic {
-	case "TBW102", ScheduleTopic, "BenchmarkTest", HalfTopic,
-		"RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC",
-		"RMQ_SYS_TRACE_TOPIC", "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "CHECKPOINT_TOPIC":
+	case "TBW102", ScheduleTopic, "BenchmarkTest", "TRANS_CHECK_MAX_TIME_TOPIC",
+		"SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "CHECKPOINT_TOPIC":
 		return "is a system topic of RocketMQ"
 	case DefaultHeartbeatTopic, in.heartbeatTopic():
 		return "is the topic in which proxies tell each other of their members"
 	}
 	switch {
-	case strings.HasPrefix(topic, SystemPrefix):
-		return fmt.Sprintf("is a system topic of RocketMQ (prefix %s)", SystemPrefix)
+	case strings.HasPrefix(topic, SystemPrefix), strings.HasPrefix(topic, UpperSystemPrefix):
+		return fmt.Sprintf("is a system topic of RocketMQ (prefix %s)", topic[:len(SystemPrefix)])
 	case IsRetry(topic), IsDLQ(topic):
 		return "belongs to a consumer group"
 	case IsLMQ(topic):
