@@ -77,6 +77,9 @@ func TestQ19_R11_LateMessagesLandOnRetiredQueues(t *testing.T) {
 		g.Expect(half.Commit()).To(BeTrue())
 		g.Expect(maxOffset(t, b, 5)).To(Equal("1"))
 
+		for _, m := range c.Messages(orders) {
+			g.Expect(m.Properties).NotTo(Or(HaveKey("DELAY"), HaveKey("REAL_TOPIC")), "it lands without the mark of its wait")
+		}
 		late := len(c.Messages(orders))
 		g.Expect(c.Lost(orders, "g")).To(HaveLen(late))
 		narrow(t, c, brokerA, 8, 4)

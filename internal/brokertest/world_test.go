@@ -52,7 +52,10 @@ func TestAbandonedTransactions(t *testing.T) {
 	c := start(t, brokertest.Options{})
 	half, err := c.ProduceHalf(orders, brokerA, 3)
 	g.Expect(err).NotTo(HaveOccurred())
+	progress := func(at string) string { return `"RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS":{0:` + at + `}` }
+	g.Expect(string(call(t, c.Broker(brokerA).Addr(), 43, nil).Body)).To(ContainSubstring(progress("0")))
 	g.Expect(half.Rollback()).To(BeTrue())
+	g.Expect(string(call(t, c.Broker(brokerA).Addr(), 43, nil).Body)).To(ContainSubstring(progress("1")))
 	c.Advance(time.Hour)
 	g.Expect(c.Broker(brokerA).MaxOffset(orders, 3)).To(BeZero())
 	g.Expect(half.Commit()).To(BeTrue(), "brokers do not check whether it was ended before")
