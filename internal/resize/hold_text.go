@@ -43,11 +43,11 @@ func (h Hold) short() string {
 		ReasonRouteAge: "old routes to age", ReasonSettling: queues(h.Of) + " to stand still",
 		ReasonLateWindow: "late messages until " + clock(h.Until),
 		ReasonReaders:    "readers to take the new queues",
-		ReasonInvisible:  "handed-out messages of " + h.Group, ReasonLatePending: "late messages on " + h.place(),
+		ReasonInvisible:  "handed-out messages of " + h.Group, ReasonLatePending: h.at("late messages on ", "a second look for late messages"),
 		ReasonAwaitingApproval: "approval of " + h.Why, ReasonAdoptedLarger: "an edit or approval: adopted larger",
 		ReasonForeignChange: "a foreign change on " + h.place(), ReasonMasterMissing: "a master of " + h.place(),
 		ReasonNameServersDiffer: "name servers to agree", ReasonNameServerWarmUp: "name server " + h.place() + " to warm up",
-		ReasonRouteBehind: "the route of " + h.place(), ReasonUnknown: "an answer of " + h.place(),
+		ReasonRouteBehind: "the route of " + h.place(), ReasonUnknown: h.at("an answer of ", "a fresh look"),
 		ReasonGroupBusy: h.Group + " is changing", ReasonDispatchBehind: "dispatch on " + h.place(),
 		ReasonRetiredWatched: "late messages until " + clock(h.Until), ReasonNoEntry: h.Group + " to commit on " + h.place(),
 		ReasonReadBack: "read-back of " + h.place(), ReasonHistory: about(h.Count) + " to expire",
@@ -89,7 +89,7 @@ func (h Hold) Long() string {
 	case ReasonRouteAge:
 		return fmt.Sprintf("producers may use a route of up to %s ago; %s to go", roughly(time.Duration(h.Count)*time.Second), roughly(h.Wait))
 	case ReasonLatePending:
-		return fmt.Sprintf("%s: %s%s", h.place(), h.Why, h.forAbout())
+		return h.sentence() + h.forAbout()
 	case ReasonInvisible:
 		return fmt.Sprintf("messages handed out to members of %s may come back for %s after the last was taken; %s to go", h.Group, roughly(time.Duration(h.Count)*time.Second), roughly(h.Wait))
 	case ReasonNoEntry:
@@ -125,6 +125,18 @@ func (h Hold) sentence() string {
 		return string(h.Reason)
 	}
 	return strings.Join(parts, ": ")
+}
+
+// at is a phrase about the place, or else the group, of the hold; where it has
+// neither, the other phrase.
+func (h Hold) at(phrase, nowhere string) string {
+	switch {
+	case h.place() != "":
+		return phrase + h.place()
+	case h.Group != "":
+		return phrase + h.Group
+	}
+	return nowhere
 }
 
 func (h Hold) place() string {
