@@ -35,7 +35,8 @@
 // --config=/etc/app/x.yaml becomes --config=DIR/x.yaml. Two more paths count as
 // mounted in every container: /etc/hosts, a hosts file that knows the Pod's name
 // (for example -Djdk.net.hosts.file=/etc/hosts), and terminationMessagePath.
-// Paths in the content of a mounted file are not replaced.
+// Paths in the content of a mounted file are not replaced. A mount at a folder
+// like /tmp also catches other paths below it, such as that of the program.
 //
 // ConfigMap, Secret, projected and downward API volumes follow their sources
 // within a moment, by the same swap of a symbolic link as in a kubelet (here for

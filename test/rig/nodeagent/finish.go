@@ -18,12 +18,13 @@ func (w *podWorker) client() corev1client.PodInterface {
 	return w.agent.client.CoreV1().Pods(w.state.newest().Namespace)
 }
 
-// finish writes the last status of a Pod whose containers have ended and removes
-// the Pod from the API. It tries until it is done or the agent stops.
-func (w *podWorker) finish() {
+// finish writes the last status of a Pod whose containers have ended, if this
+// agent ran them, and removes the Pod from the API. It tries until it is done or
+// the agent stops.
+func (w *podWorker) finish(ran bool) {
 	w.state.update(func(f *facts) { f.stopped = true })
 	ctx := w.agent.ctx
-	if len(w.state.newest().Status.ContainerStatuses) > 0 {
+	if ran {
 		w.untilDone(ctx, statusWriter{w.client(), w.state, w.log}.write)
 	}
 	w.untilDone(ctx, w.remove)

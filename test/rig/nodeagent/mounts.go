@@ -75,6 +75,16 @@ func (ms mounts) rewriteAll(texts []string) []string {
 	return out
 }
 
+// rewriteEnv rewrites the values of variables but those that the agent gave: their
+// paths are of the host already.
+func (ms mounts) rewriteEnv(env, base map[string]string) {
+	for name, value := range env {
+		if given, found := base[name]; !found || given != value {
+			env[name] = ms.rewrite(value)
+		}
+	}
+}
+
 // isNameByte tells whether a byte can be part of a file name that somebody
 // writes in an argument. Bytes of UTF-8 sequences can.
 func isNameByte(b byte) bool {

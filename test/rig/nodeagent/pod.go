@@ -117,19 +117,20 @@ func (w *podWorker) run() {
 	defer close(w.done)
 	defer w.kill()
 	defer w.stop()
-	if phase := w.state.newest().Status.Phase; phase != corev1.PodSucceeded && phase != corev1.PodFailed {
+	phase := w.state.newest().Status.Phase
+	over := phase == corev1.PodSucceeded || phase == corev1.PodFailed // under an agent before this one
+	if !over {
 		ctx, cancel := context.WithCancel(w.agent.ctx)
 		var writing sync.WaitGroup
 		writing.Go(func() { statusWriter{w.client(), w.state, w.log}.run(ctx) })
 		w.live()
-		<-w.stopCtx.Done() // a Pod that is over waits for its deletion
+		<-w.stopCtx.Done() // until then its conditions may change
 		cancel()
 		writing.Wait()
-	} else {
-		<-w.stopCtx.Done()
 	}
+	<-w.stopCtx.Done() // a Pod that is over waits for its deletion
 	if w.beingDeleted() {
-		w.finish()
+		w.finish(!over)
 	}
 }
 

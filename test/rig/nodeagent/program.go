@@ -53,11 +53,9 @@ func (c *container) prepare(ctx context.Context) (program, error) {
 	message := filepath.Join(w.dir, "termination-"+c.spec.Name)
 	ms := containerMounts(c.spec, volumes.path, mount{hostsPath, w.hostsFile()},
 		mount{filepath.Clean(c.spec.TerminationMessagePath), message})
+	ms.rewriteEnv(env, volumes.env.base)
 	if err := w.addKubeconfig(c.spec, volumes, env); err != nil {
 		return program{}, err
-	}
-	for name, value := range env {
-		env[name] = ms.rewrite(value)
 	}
 	p := program{supervisor: w.agent.supervisor, message: message, number: w.restarts(c.spec.Name)}
 	p.log = w.agent.logFile(w.state.newest(), c.spec.Name, p.number)

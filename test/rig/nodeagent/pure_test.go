@@ -90,6 +90,14 @@ func TestRewriteMounts(t *testing.T) {
 	}
 }
 
+func TestVariablesOfTheAgentAreNotRewritten(t *testing.T) {
+	g := NewWithT(t)
+	base := map[string]string{"HOME": "/tmp/rig/work", "PATH": "/tmp/tools"}
+	env := map[string]string{"HOME": "/tmp/rig/work", "PATH": "/tmp/own", "FILE": "/tmp/x"}
+	mounts{{"/tmp", "/volume"}}.rewriteEnv(env, base)
+	g.Expect(env).To(Equal(map[string]string{"HOME": "/tmp/rig/work", "PATH": "/volume/own", "FILE": "/volume/x"}))
+}
+
 func TestRewriteWithoutMountsChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")

@@ -98,7 +98,7 @@ func TestFinishTriesUntilThePodIsGone(t *testing.T) {
 			failures--
 			return failures >= 0, nil, apierrors.NewInternalError(errors.New("etcd leader changed"))
 		})
-		newPodWorker(a, pod).finish()
+		newPodWorker(a, pod).finish(true)
 		var last clienttesting.DeleteActionImpl
 		for _, action := range client.Actions() {
 			if action.GetVerb() == "delete" {
@@ -119,8 +119,8 @@ func TestFinishLeavesAnotherPodOfTheSameNameAlone(t *testing.T) {
 	client.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("the UID in the precondition"))
 	})
-	newPodWorker(a, podOf("Always", "a")).finish()
-	g.Expect(client.Actions()).To(HaveLen(1), "asked once")
+	newPodWorker(a, podOf("Always", "a")).finish(false)
+	g.Expect(client.Actions()).To(HaveLen(1), "asked once, and no status written")
 }
 
 func TestTokensAreKeptUntilTheyAreOld(t *testing.T) {
