@@ -5,7 +5,7 @@ package resize
 
 import (
 	"fmt"
-	"hash/maphash"
+	"hash/fnv"
 	"os"
 	"slices"
 	"strconv"
@@ -27,8 +27,7 @@ type move struct {
 // events, depth first.
 type explorer struct {
 	moves   []move
-	limit   int // states, 0 for no limit
-	seed    maphash.Seed
+	limit   int            // states, 0 for no limit
 	best    map[uint64]int // the largest budget a state was visited with
 	states  int
 	edges   int
@@ -42,7 +41,7 @@ type explorer struct {
 }
 
 func explore(r *run, budget, limit int, mutated bool, moves []move) *explorer {
-	e := &explorer{moves: moves, limit: limit, seed: maphash.MakeSeed(), best: map[uint64]int{}, mutated: mutated}
+	e := &explorer{moves: moves, limit: limit, best: map[uint64]int{}, mutated: mutated}
 	e.visit(r, budget)
 	return e
 }
@@ -74,7 +73,9 @@ func (e *explorer) visit(r *run, budget int) {
 		return
 	}
 	e.buffer = r.key(e.buffer[:0])
-	h := maphash.Bytes(e.seed, e.buffer)
+	sum := fnv.New64a()
+	_, _ = sum.Write(e.buffer)
+	h := sum.Sum64()
 	had, seen := e.best[h]
 	if seen && had >= budget {
 		return

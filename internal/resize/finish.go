@@ -102,11 +102,22 @@ func (p *pass) remember() {
 		switch {
 		case b.role == declared && b.shown.Present && at < 0:
 			placed = append(placed, b.name)
-		case b.role == leaving && !b.shown.Present && at >= 0:
+		case b.role == leaving && !b.shown.Present && at >= 0 && p.routedNowhere(b):
 			placed = slices.Delete(placed, at, at+1)
 			delete(r.Brokers, b.name)
 		}
 	}
 	slices.Sort(placed)
 	r.Placed = placed
+}
+
+// routedNowhere reports whether no name server lists the broker any more; a
+// route can outlive the topic on its broker (case O35).
+func (p *pass) routedNowhere(b *broker) bool {
+	for _, server := range p.servers {
+		if !p.routed(server, b) {
+			return false
+		}
+	}
+	return true
 }

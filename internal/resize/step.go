@@ -61,7 +61,7 @@ type Shown struct {
 // String prints the counts as people write them, read first.
 func (s Shown) String() string {
 	if !s.Present {
-		return "absent"
+		return "none"
 	}
 	return fmt.Sprintf("read %d, write %d, permission %d", s.Read, s.Write, s.Perm)
 }

@@ -1,3 +1,6 @@
+// Copyright The Lockstep Authors.
+// SPDX-License-Identifier: Apache-2.0
+
 package resize
 
 import (
@@ -5,8 +8,10 @@ import (
 	"os"
 )
 
+// trace prints a decision and the world, for following one failing run: set
+// LOCKSTEP_TRACE and name rapid's fail file.
 func (r *run) trace(what string, d *Decision) {
-	if os.Getenv("TRACE") == "" {
+	if os.Getenv("LOCKSTEP_TRACE") == "" {
 		return
 	}
 	fmt.Printf("%5.0fs %s", r.w.Now.Sub(epoch).Seconds(), what)
