@@ -52,7 +52,7 @@ func (p *pass) foreignChange() bool {
 			if r.Last != b.shown {
 				r.Before, r.Last = r.Last, b.shown
 			}
-		case !seen, b.shown == r.Last:
+		case !seen, b.shown == r.Last, b.role == leaving && !b.shown.Present: // a deletion is what leaving goes to
 			r.Last = b.shown
 		case !changing, accepted:
 			r = BrokerRecord{From: b.shown, Last: b.shown, ProvenLow: r.ProvenLow, ProvenHigh: r.ProvenHigh}
