@@ -24,7 +24,7 @@ import (
 
 const (
 	// patience is for a machine whose processors are shared by many.
-	patience = 4 * time.Minute
+	patience = 8 * time.Minute
 	poll     = 500 * time.Millisecond
 )
 

@@ -15,10 +15,11 @@ import (
 
 const (
 	probePeriod  = 100 * time.Millisecond
-	probeTimeout = 5 * time.Second
-	// startTimeout bounds one server's start. A loaded machine needs 14 s for a
-	// broker (rocketmq-live.md 9) and a first start prepares Java's archive.
-	startTimeout = 3 * time.Minute
+	probeTimeout = 15 * time.Second
+	// startTimeout bounds the start of a server that neither serves nor ends. A
+	// machine whose two processors fifty programs share needed two minutes for a
+	// broker.
+	startTimeout = 10 * time.Minute
 )
 
 var (
