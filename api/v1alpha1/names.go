@@ -26,41 +26,6 @@ func (t *Topic) ClusterKey() (namespace, name string) {
 	return t.Namespace, t.Spec.ClusterRef.Name
 }
 
-// IsReservedTopicName reports whether RocketMQ itself uses the name on every cluster: system topics, and
-// retry, dead-letter and light-queue topics, which belong to groups (rocketmq.md 11.1). Names that depend on
-// the cluster (its own name, its brokers' names) are found only with IsReservedOn.
-func IsReservedTopicName(name string) bool {
-	switch name {
-	case "TBW102", "SCHEDULE_TOPIC_XXXX", "BenchmarkTest", "RMQ_SYS_TRANS_HALF_TOPIC",
-		"RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC", "RMQ_SYS_TRACE_TOPIC",
-		"SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "CHECKPOINT_TOPIC", DefaultHeartbeatTopic:
-		return true
-	}
-	for _, prefix := range []string{"rmq_sys_", "%RETRY%", "%DLQ%", "%LMQ%"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// IsReservedOn reports whether the cluster uses the name itself: its own name, its reply topic, a
-// broker's name, or the heartbeat topic of its proxies (rocketmq.md 11.1).
-func (s *BrokerClusterSpec) IsReservedOn(name string, brokers []string) bool {
-	if IsReservedTopicName(name) || name == s.ClusterName || name == s.ClusterName+"_REPLY_TOPIC" {
-		return true
-	}
-	if heartbeat, _ := s.Heartbeat(); name == heartbeat {
-		return true
-	}
-	for _, broker := range brokers {
-		if name == broker {
-			return true
-		}
-	}
-	return false
-}
-
 // Heartbeat is the heartbeat topic of the proxies and the RocketMQ cluster on which it lives.
 func (s *BrokerClusterSpec) Heartbeat() (topic, cluster string) {
 	topic, cluster = DefaultHeartbeatTopic, s.ClusterName

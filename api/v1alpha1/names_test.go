@@ -40,62 +40,6 @@ func TestClusterKey(t *testing.T) {
 	g.Expect(namespace + "/" + name).To(Equal("rocketmq/main"))
 }
 
-func TestReservedTopicNames(t *testing.T) {
-	for name, want := range map[string]bool{
-		"TBW102":                            true,
-		"SCHEDULE_TOPIC_XXXX":               true,
-		"BenchmarkTest":                     true,
-		"RMQ_SYS_TRANS_HALF_TOPIC":          true,
-		"RMQ_SYS_TRANS_OP_HALF_TOPIC":       true,
-		"TRANS_CHECK_MAX_TIME_TOPIC":        true,
-		"RMQ_SYS_TRACE_TOPIC":               true,
-		"SELF_TEST_TOPIC":                   true,
-		"OFFSET_MOVED_EVENT":                true,
-		"CHECKPOINT_TOPIC":                  true,
-		"DefaultHeartBeatSyncerTopic":       true,
-		"rmq_sys_wheel_timer":               true,
-		"rmq_sys_REVIVE_LOG_shop":           true,
-		"rmq_sys_SYNC_BROKER_MEMBER_a":      true,
-		"%RETRY%CG_SHOP_POINTS":             true,
-		"%RETRY%ns%CG_SHOP_POINTS":          true,
-		"%DLQ%CG_SHOP_POINTS":               true,
-		"%LMQ%a":                            true,
-		"TOPIC_SHOP_ORDER":                  false,
-		"ns%TOPIC_SHOP_ORDER":               false,
-		"ns%%RETRY%X":                       false,
-		"tbw102":                            false,
-		"RMQ_SYSTEM":                        false,
-		"MY_rmq_sys_topic":                  false,
-		"DefaultHeartBeatSyncerTopicOfMine": false,
-		"":                                  false,
-	} {
-		NewWithT(t).Expect(v1alpha1.IsReservedTopicName(name)).To(Equal(want), name)
-	}
-}
-
-func TestReservedOnACluster(t *testing.T) {
-	spec := v1alpha1.BrokerClusterSpec{ClusterName: "shop"}
-	custom := v1alpha1.BrokerClusterSpec{ClusterName: "shop", HeartbeatTopic: &v1alpha1.HeartbeatTopic{Name: "Beats"}}
-	brokers := []string{"broker-a", "broker-b"}
-	for name, row := range map[string]struct {
-		spec v1alpha1.BrokerClusterSpec
-		want bool
-	}{
-		"shop":                        {spec, true},
-		"shop_REPLY_TOPIC":            {spec, true},
-		"broker-b":                    {spec, true},
-		"TBW102":                      {spec, true},
-		"DefaultHeartBeatSyncerTopic": {custom, true},
-		"Beats":                       {custom, true},
-		"broker-c":                    {spec, false},
-		"mall_REPLY_TOPIC":            {spec, false},
-		"orders":                      {spec, false},
-	} {
-		NewWithT(t).Expect(row.spec.IsReservedOn(name, brokers)).To(Equal(row.want), name)
-	}
-	NewWithT(t).Expect(spec.IsReservedOn("Beats", nil)).To(BeFalse())
-}
-
 func TestHeartbeat(t *testing.T) {
 	for name, row := range map[string]struct {
 		declared       *v1alpha1.HeartbeatTopic
