@@ -135,7 +135,7 @@ type TopicSpec struct {
 // +kubebuilder:validation:MaxLength=127
 // +kubebuilder:validation:XValidation:rule="self.matches('^[%|a-zA-Z0-9_-]+$')",message="RocketMQ allows letters, digits, _ - | % in a topic name (at most 127)"
 // +kubebuilder:validation:XValidation:rule="!self.startsWith('%RETRY%') && !self.startsWith('%DLQ%') && !self.startsWith('%LMQ%')",message="topics that begin with %RETRY%, %DLQ% or %LMQ% belong to consumer groups and light queues, and RocketMQ makes them itself; choose another name"
-// +kubebuilder:validation:XValidation:rule="!self.startsWith('rmq_sys_') && !(self in ['TBW102', 'SCHEDULE_TOPIC_XXXX', 'BenchmarkTest', 'RMQ_SYS_TRANS_HALF_TOPIC', 'RMQ_SYS_TRANS_OP_HALF_TOPIC', 'TRANS_CHECK_MAX_TIME_TOPIC', 'RMQ_SYS_TRACE_TOPIC', 'SELF_TEST_TOPIC', 'OFFSET_MOVED_EVENT', 'CHECKPOINT_TOPIC', 'DefaultHeartBeatSyncerTopic'])",message="RocketMQ uses this topic itself and Lockstep leaves it alone; choose another name"
+// +kubebuilder:validation:XValidation:rule="!self.startsWith('rmq_sys_') && !self.startsWith('RMQ_SYS_') && !(self in ['TBW102', 'SCHEDULE_TOPIC_XXXX', 'BenchmarkTest', 'TRANS_CHECK_MAX_TIME_TOPIC', 'SELF_TEST_TOPIC', 'OFFSET_MOVED_EVENT', 'CHECKPOINT_TOPIC', 'DefaultHeartBeatSyncerTopic'])",message="RocketMQ uses this topic itself and Lockstep leaves it alone; choose another name"
 type TopicName string
 
 // Queues is the number of queues of a topic.
