@@ -194,3 +194,19 @@ func TestRestartWithOldState(t *testing.T) {
 	g.Expect(at).To(Equal(int64(3)))
 	g.Expect(c.History(orders)).To(ContainElement(HaveField("By", "a restart with old state")))
 }
+
+func TestACallDoesNotOutliveTheProcess(t *testing.T) {
+	g := NewWithT(t)
+	c := start(t, brokertest.Options{})
+	held := c.Inject(brokertest.Fault{Code: 17, Times: 1, Do: brokertest.Delay()})
+	caller := dial(t, c.Broker(brokerA).Addr())
+	_, err := caller.send(17, topicArgs(orders, 8, 4), "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(held.Await(t.Context())).To(Succeed())
+	c.Broker(brokerA).Restart()
+	held.Release()
+	_, err = caller.receive()
+	g.Expect(err).To(HaveOccurred())
+	narrow(t, c, brokerA, 8, 2)
+	g.Expect(c.History(orders)).To(HaveLen(3), "two creations and one change: the held one died with its process")
+}

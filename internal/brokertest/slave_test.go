@@ -54,3 +54,20 @@ func TestMessagesStayReadableOnTheSlave(t *testing.T) {
 	g.Expect(maxOffset(t, c.Replica(brokerA, 1), 3)).To(Equal("2"))
 	g.Expect(c.Produce(orders, brokerA, 3, 1)).To(MatchError(brokertest.ErrDown))
 }
+
+func TestO23_ASlaveOf533LosesTopicsByAttributes(t *testing.T) {
+	for v, kept := range map[brokertest.Version]bool{brokertest.V533: false, brokertest.V550: true} {
+		g := NewWithT(t)
+		c := start(t, brokertest.Options{Version: v, Slaves: 1})
+		slave := c.Replica(brokerA, 1)
+		c.Advance(time.Minute)
+		_, has := slave.Topic(orders)
+		g.Expect(has).To(BeTrue())
+		c.Broker(brokerA).PutTopic(brokertest.TopicConfig{
+			Name: orders, Read: 8, Write: 8, Perm: 6, Attributes: map[string]string{"message.type": "FIFO"},
+		})
+		c.Advance(time.Minute)
+		_, has = slave.Topic(orders)
+		g.Expect(has).To(Equal(kept), v.String())
+	}
+}
