@@ -25,7 +25,7 @@ const readSingly = 4
 type creating struct {
 	*Actor
 	master rocketmq.Master
-	who    rocketmq.Identity
+	from   snapshot.Process
 	can    rocketmq.Capability
 	done   map[string]Created
 }
@@ -63,11 +63,11 @@ func (c *creating) begin(ctx context.Context) (err error) {
 	if err = c.cluster.NameServersComplete(ctx, []string{c.master.Name}); err != nil {
 		return err
 	}
-	if c.who, err = c.meet(ctx, c.master, snapshot.Process{}); err != nil {
+	if c.from, err = c.meet(ctx, c.master, snapshot.Process{}); err != nil {
 		return err
 	}
-	c.can = rocketmq.CapabilityOf(c.who.Runtime.Version)
-	return nil
+	c.can, err = read(ctx, c.Actor, func(ctx context.Context) (rocketmq.Capability, error) { return c.client.Capability(ctx, c.master.Addr) })
+	return err
 }
 
 func (c *creating) fail(wanted []snapshot.TopicConfig, sent bool, err error) {
@@ -130,7 +130,7 @@ func hopeless(err error) bool {
 
 // settle notes what is certain after a request and returns what is not there.
 func (c *creating) settle(ctx context.Context, wanted []snapshot.TopicConfig, batch rocketmq.TopicBatch, failed error) []snapshot.TopicConfig {
-	origin := snapshot.Origin{Sent: c.clock.Now(), From: c.who.Process}
+	origin := snapshot.Origin{Sent: c.clock.Now(), From: c.from}
 	sent := map[string]bool{}
 	for _, name := range batch.Sent {
 		sent[name] = true

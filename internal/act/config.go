@@ -41,7 +41,7 @@ func (a *Actor) put(ctx context.Context, w write) Result {
 		return refused(err)
 	}
 	defer leave()
-	who, err := a.meet(ctx, w.master, w.process)
+	process, err := a.meet(ctx, w.master, w.process)
 	if err != nil {
 		return refused(err)
 	}
@@ -54,7 +54,7 @@ func (a *Actor) put(ctx context.Context, w write) Result {
 	if err != nil && !done.Sent {
 		return refused(err)
 	}
-	return a.readBack(ctx, who, w, done, err)
+	return a.readBack(ctx, process, w, done, err)
 }
 
 func refused(err error) Result {
@@ -62,37 +62,54 @@ func refused(err error) Result {
 }
 
 // meet asks the peer who it is, and refuses any but the master that was meant
-// and the process whose answers the decision rests on.
-func (a *Actor) meet(ctx context.Context, at rocketmq.Master, expect snapshot.Process) (rocketmq.Identity, error) {
-	who, err := read(ctx, a, func(ctx context.Context) (rocketmq.Identity, error) { return a.client.Identify(ctx, at.Addr) })
-	if err != nil {
-		return rocketmq.Identity{}, fmt.Errorf("%s: who answers is not known, nothing was sent: %w", at.Name, err)
+// and the process whose answers the decision rests on. The connection on which
+// they came stands for that process; only if there is another one now is the
+// peer asked when it was started, for which a busy broker takes long.
+func (a *Actor) meet(ctx context.Context, at rocketmq.Master, expect snapshot.Process) (snapshot.Process, error) {
+	process, err := read(ctx, a, func(ctx context.Context) (snapshot.Process, error) {
+		p, _, err := a.client.Meet(ctx, at.Addr)
+		return p, err
+	})
+	if err == nil && expect != (snapshot.Process{}) {
+		if process.Connection == expect.Connection {
+			process.Booted = expect.Booted
+		} else {
+			var who rocketmq.Identity
+			who, err = read(ctx, a, func(ctx context.Context) (rocketmq.Identity, error) { return a.client.Identify(ctx, at.Addr) })
+			process = who.Process
+		}
 	}
-	if p := who.Process; p.Name != at.Name || p.Cluster != at.Cluster || p.BrokerID != 0 {
-		return rocketmq.Identity{}, &rocketmq.IdentityError{Want: at, Got: p}
+	switch {
+	case err != nil:
+		return snapshot.Process{}, fmt.Errorf("%s: who answers is not known, nothing was sent: %w", at.Name, err)
+	case process.Name != at.Name || process.Cluster != at.Cluster || process.BrokerID != 0:
+		return snapshot.Process{}, &rocketmq.IdentityError{Want: at, Got: process}
+	case expect != (snapshot.Process{}) && !expect.Same(process):
+		return snapshot.Process{}, &ProcessError{Broker: at.Name, Expect: expect, Found: process}
 	}
-	if expect != (snapshot.Process{}) && !expect.Same(who.Process) {
-		return rocketmq.Identity{}, &ProcessError{Broker: at.Name, Expect: expect, Found: who.Process}
-	}
-	return who, nil
+	return process, nil
 }
 
 // readBack compares what the broker has now with what was wanted. How the
 // sending ended does not matter for that: a timeout may have worked, and a
 // success may be lost (live 8).
-func (a *Actor) readBack(ctx context.Context, who rocketmq.Identity, w write, done rocketmq.TopicChange, failed error) Result {
+func (a *Actor) readBack(ctx context.Context, process snapshot.Process, w write, done rocketmq.TopicChange, failed error) Result {
 	r := Result{Sent: done.Sent}
-	origin := snapshot.Origin{Sent: a.clock.Now(), From: who.Process}
+	origin := snapshot.Origin{Sent: a.clock.Now(), From: process}
 	stored, err := read(ctx, a, func(ctx context.Context) (snapshot.StoredTopic, error) {
 		return a.client.TopicConfig(ctx, w.master.Addr, w.topic)
 	})
+	var can rocketmq.Capability
+	if err == nil {
+		can, err = read(ctx, a, func(ctx context.Context) (rocketmq.Capability, error) { return a.client.Capability(ctx, w.master.Addr) })
+	}
 	if err != nil {
 		r.Err = &UnconfirmedError{Broker: w.master.Name, Topic: w.topic, Sent: failed, Read: err}
 		r.Shown = snapshot.Unknown[snapshot.StoredTopic](r.Err.Error())
 		return r
 	}
 	r.Shown = snapshot.Known(stored, origin)
-	if !rocketmq.CapabilityOf(who.Runtime.Version).OrderFlag {
+	if !can.OrderFlag {
 		// 4.9 drops the flag at every change, and sets it again by itself while
 		// there is an order configuration (rocketmq.md 3.4).
 		done.Wanted.Order = stored.Config.Order

@@ -55,14 +55,14 @@ func (a *Actor) deleteOn(ctx context.Context, at rocketmq.Master, topic string, 
 		return refused(err)
 	}
 	defer leave()
-	who, err := a.meet(ctx, at, process)
+	from, err := a.meet(ctx, at, process)
 	if err != nil {
 		return refused(err)
 	}
 	get := func(ctx context.Context) (snapshot.StoredTopic, error) {
 		return a.client.TopicConfig(ctx, at.Addr, topic)
 	}
-	origin := snapshot.Origin{Sent: a.clock.Now(), From: who.Process}
+	origin := snapshot.Origin{Sent: a.clock.Now(), From: from}
 	found, err := read(ctx, a, get)
 	switch {
 	case err != nil:

@@ -12,19 +12,21 @@ import (
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
-// brokerPass is what one pass asks one broker, in this order:
+// brokerPass is what one pass asks one broker, in this order and over one
+// connection, which stands for one process:
 //
-//	26, 28  who answers (rule R03)
+//	26      who answers (rule R03)
 //	43      committed offsets, before the ends: a message that slips in between
 //	        makes a queue look unread, never drained (rule R01)
-//	28      dispatch and delay progress, before the ends (rule R04)
+//	28      dispatch and delay progress, before the ends (rule R04), and when the
+//	        process was started; once, for a busy broker takes long over it
 //	30      the ends of delay levels that 28 does not tell
 //	61, 30  timers, and the end of the half messages (rule R15)
 //	351/21  how many queues there are to ask about
 //	30, 31  the ends of all of them, retired ones included
 //	351/21  the topic config
 //	...     routes, groups and members
-//	26, 28  that it is still the same process
+//	26      that it is still the same process
 //
 // 31 leaves an empty queue object on the broker for an id that was never used
 // (rocketmq.md 3.20), so it is asked only for a queue whose end is above 0: that
@@ -36,17 +38,17 @@ type brokerPass struct {
 	// why says why nothing is known of the broker; empty when it answered.
 	why     string
 	address string
-	who     rocketmq.Identity
-	whoAt   snapshot.Origin
-	// at reaches the process that was identified, or nobody.
+	process snapshot.Process
+	// at reaches the process that was met, or nobody.
 	at *rocketmq.Client
 
+	settings  snapshot.Fact[snapshot.Settings]
 	committed snapshot.Fact[rocketmq.CommittedOffsets]
-	runtime   snapshot.Fact[snapshot.Runtime]
+	runtime   snapshot.Runtime
+	runtimeAt snapshot.Origin
 	levels    snapshot.Fact[map[int]int64]
 	timers    snapshot.Fact[map[string]int64]
 	halfEnd   snapshot.Fact[int64]
-	table     snapshot.Fact[map[string]snapshot.TopicConfig]
 	parts     map[string]*topicPart
 }
 
@@ -67,17 +69,13 @@ func (b *brokerPass) ask() {
 		return
 	}
 	b.address = address
-	who, origin, err := b.identify(b.ctx, b.broker.Name, address)
-	if err != nil {
+	if err := b.begin(); err != nil {
 		b.why = brokerFailed(b.broker.Name, address, err).Sentence
 		return
 	}
-	b.who, b.whoAt, b.at = who, origin, b.client.On(who.Process)
-	b.committed = fact(b.pass, address, who.Process, b.at.AllCommittedOffsets)
-	b.runtime = fact(b.pass, address, who.Process, b.at.Runtime)
 	b.levels = b.untoldLevels()
-	b.timers = fact(b.pass, address, who.Process, b.at.TimerMetrics)
-	b.halfEnd = fact(b.pass, address, who.Process, func(ctx context.Context, addr string) (int64, error) {
+	b.timers = fact(b.pass, address, b.process, b.at.TimerMetrics)
+	b.halfEnd = fact(b.pass, address, b.process, func(ctx context.Context, addr string) (int64, error) {
 		return b.at.MaxOffset(ctx, addr, names.HalfTopic, 0)
 	})
 	b.parts = map[string]*topicPart{}
@@ -92,11 +90,37 @@ func (b *brokerPass) ask() {
 	}
 }
 
+// begin meets the broker, and asks for what belongs to the whole of it and comes
+// first. Facts name the process they come from, and its start is part of that,
+// so without call 28 there is none.
+func (b *brokerPass) begin() error {
+	met := b.clock.Now()
+	process, settings, err := b.meet(b.ctx, b.broker.Name, b.address)
+	if err != nil {
+		return err
+	}
+	b.at = b.client.On(process)
+	asked := b.clock.Now()
+	committed, failed := call(b.ctx, b.Observer, b.address, b.at.AllCommittedOffsets)
+	b.runtimeAt.Sent = b.clock.Now()
+	if b.runtime, err = call(b.ctx, b.Observer, b.address, b.at.Runtime); err != nil {
+		return err
+	}
+	process.Booted = b.runtime.Booted
+	b.process, b.runtimeAt.From = process, process
+	b.settings = snapshot.Known(settings, snapshot.Origin{Sent: met, From: process})
+	b.committed = snapshot.Known(committed, snapshot.Origin{Sent: asked, From: process})
+	if failed != nil {
+		b.committed = snapshot.Unknown[rocketmq.CommittedOffsets](said(failed))
+	}
+	return nil
+}
+
 // configs reads the topics' configs as they are now.
 func (b *brokerPass) configs() map[string]snapshot.Fact[snapshot.StoredTopic] {
 	out := map[string]snapshot.Fact[snapshot.StoredTopic]{}
-	if !rocketmq.CapabilityOf(b.who.Runtime.Version).SingleTopicRead || len(b.order) > singleReads {
-		table := fact(b.pass, b.address, b.who.Process, b.at.AllTopicConfigs)
+	if !rocketmq.CapabilityOf(b.runtime.Version).SingleTopicRead || len(b.order) > singleReads {
+		table := fact(b.pass, b.address, b.process, b.at.AllTopicConfigs)
 		for _, topic := range b.order {
 			out[topic] = snapshot.Map(table, func(t rocketmq.TopicTable) snapshot.StoredTopic {
 				config, present := t.Topics[topic]
@@ -106,7 +130,7 @@ func (b *brokerPass) configs() map[string]snapshot.Fact[snapshot.StoredTopic] {
 		return out
 	}
 	for _, topic := range b.order {
-		out[topic] = fact(b.pass, b.address, b.who.Process, func(ctx context.Context, addr string) (snapshot.StoredTopic, error) {
+		out[topic] = fact(b.pass, b.address, b.process, func(ctx context.Context, addr string) (snapshot.StoredTopic, error) {
 			return b.at.TopicConfig(ctx, addr, topic)
 		})
 	}
@@ -129,12 +153,12 @@ func (b *brokerPass) offsets(topic string, before snapshot.Fact[snapshot.StoredT
 	case !known:
 		return snapshot.Unknown[map[int]snapshot.QueueOffsets](before.Why())
 	case !stored.Present:
-		return snapshot.Known(map[int]snapshot.QueueOffsets{}, b.origin(b.who.Process))
+		return snapshot.Known(map[int]snapshot.QueueOffsets{}, b.origin(b.process))
 	case n > rocketmq.MaxQueues:
 		return snapshot.Unknown[map[int]snapshot.QueueOffsets](fmt.Sprintf(
 			"%s has %d queues of the topic; at most %d are asked for", b.broker.Name, n, rocketmq.MaxQueues))
 	default:
-		return fact(b.pass, b.address, b.who.Process, func(ctx context.Context, addr string) (map[int]snapshot.QueueOffsets, error) {
+		return fact(b.pass, b.address, b.process, func(ctx context.Context, addr string) (map[int]snapshot.QueueOffsets, error) {
 			return b.bounds(ctx, addr, topic, n)
 		})
 	}
@@ -194,17 +218,18 @@ func (p *topicPart) cover(asked int) {
 	}
 }
 
-// confirm asks again who answers. Facts of two processes are no look.
+// confirm asks the same process again who it is. One that is gone, or another,
+// leaves no fact: those of two processes are no look.
 func (b *brokerPass) confirm() {
 	if b.why != "" {
 		return
 	}
-	who, _, err := b.identify(b.ctx, b.broker.Name, b.address)
+	settings, err := call(b.ctx, b.Observer, b.address, b.at.Settings)
 	switch {
 	case err != nil:
-		b.why = brokerFailed(b.broker.Name, b.address, err).Sentence
-	case !who.Process.Same(b.who.Process):
-		b.why = fmt.Sprintf("%s was started again during the look", b.broker.Name)
+		b.why = brokerFailed(b.broker.Name, b.address, fmt.Errorf("it was lost during the look: %w", err)).Sentence
+	case settings.Name != b.process.Name || settings.Cluster != b.process.Cluster || settings.BrokerID != b.process.BrokerID:
+		b.why = fmt.Sprintf("%s became another broker during the look", b.broker.Name)
 	}
 }
 
@@ -223,8 +248,8 @@ func (b *brokerPass) on(topic string) snapshot.TopicOnBroker {
 	}
 	part := b.parts[topic]
 	t.Config, t.Queues = part.config, part.queues
-	t.Runtime = b.runtime
-	t.Settings = snapshot.Known(b.who.Settings, b.whoAt)
+	t.Runtime = snapshot.Known(b.runtime, b.runtimeAt)
+	t.Settings = b.settings
 	t.Committed = snapshot.Map(b.committed, func(all rocketmq.CommittedOffsets) map[string]map[int]int64 {
 		return usersOf(all.Committed[topic], b.scope())
 	})

@@ -48,7 +48,7 @@ func (p *pass) groups() *groupPass {
 		reports: map[string]map[string]snapshot.Fact[snapshot.MemberReport]{},
 	}
 	for _, b := range p.brokers {
-		g.servers = append(g.servers, groupServer{name: b.broker.Name, address: b.address, from: b.who.Process, client: b.at, why: b.why})
+		g.servers = append(g.servers, groupServer{name: b.broker.Name, address: b.address, from: b.process, client: b.at, why: b.why})
 	}
 	for _, address := range p.cfg.Proxies {
 		from := snapshot.Process{Address: address, BrokerID: -1}

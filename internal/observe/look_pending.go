@@ -18,21 +18,22 @@ import (
 // delivered anything, and with it whatever waits in a level that is used for the
 // first time.
 func (b *brokerPass) untoldLevels() snapshot.Fact[map[int]int64] {
-	runtime, _ := b.runtime.Get()
+	settings, _ := b.settings.Get()
 	var queues []int
-	for i := range b.who.Settings.DelayLevels {
-		if _, told := runtime.Delay[i+1]; !told {
+	for i := range settings.DelayLevels {
+		if _, told := b.runtime.Delay[i+1]; !told {
 			queues = append(queues, i) // the queue of level 1 is 0
 		}
 	}
-	return fact(b.pass, b.address, b.who.Process, func(ctx context.Context, addr string) (map[int]int64, error) {
+	return fact(b.pass, b.address, b.process, func(ctx context.Context, addr string) (map[int]int64, error) {
 		return b.at.MaxOffsets(ctx, addr, names.ScheduleTopic, queues)
 	})
 }
 
 // delays is the progress of every delay level that holds or held anything.
-func (b *brokerPass) delays(runtime snapshot.Runtime, ends map[int]int64) map[int]snapshot.Progress {
-	out := maps.Clone(runtime.Delay)
+func (b *brokerPass) delays(ends map[int]int64) map[int]snapshot.Progress {
+	out := map[int]snapshot.Progress{}
+	maps.Copy(out, b.runtime.Delay)
 	for queue, end := range ends {
 		if end > 0 {
 			out[queue+1] = snapshot.Progress{Max: end}
@@ -53,10 +54,6 @@ func (b *brokerPass) pending(topic string) snapshot.Fact[snapshot.Pending] {
 	if !known {
 		return snapshot.Unknown[snapshot.Pending](b.committed.Why())
 	}
-	runtime, known := b.runtime.Get()
-	if !known {
-		return snapshot.Unknown[snapshot.Pending](b.runtime.Why())
-	}
 	ends, known := b.levels.Get()
 	if !known {
 		return snapshot.Unknown[snapshot.Pending](b.levels.Why())
@@ -76,9 +73,9 @@ func (b *brokerPass) pending(topic string) snapshot.Fact[snapshot.Pending] {
 			"%s counts %d more half messages settled than it has", b.broker.Name, -halves))
 	}
 	return snapshot.Known(snapshot.Pending{
-		Delay:        b.delays(runtime, ends),
+		Delay:        b.delays(ends),
 		Timers:       timers[topic],
-		TimersBehind: max(0, runtime.TimerReadBehind) + max(0, runtime.TimerOffsetBehind),
+		TimersBehind: max(0, b.runtime.TimerReadBehind) + max(0, b.runtime.TimerOffsetBehind),
 		Halves:       halves,
 	}, b.committed.Origin())
 }

@@ -89,20 +89,38 @@ func withoutAnswers(b snapshot.Broker, why string) snapshot.Broker {
 	return b
 }
 
-// identify asks the peer who it is and refuses any but the master of the broker
-// name in this cluster: an address can have passed to another broker, and an
-// old master may still be routed (rule R03).
+// identify asks the peer who it is and for its running state, and refuses any
+// but the master of the broker name in this cluster.
 func (o *Observer) identify(ctx context.Context, name, address string) (rocketmq.Identity, snapshot.Origin, error) {
 	sent := o.clock.Now()
 	who, err := call(ctx, o, address, o.client.Identify)
-	if err != nil {
-		return rocketmq.Identity{}, snapshot.Origin{}, err
+	if err == nil {
+		err = o.expect(name, who.Process)
 	}
-	if p := who.Process; p.Name != name || p.Cluster != o.cfg.ClusterName || p.BrokerID != 0 {
-		want := rocketmq.Master{Addr: address, Name: name, Cluster: o.cfg.ClusterName}
-		return rocketmq.Identity{}, snapshot.Origin{}, &rocketmq.IdentityError{Want: want, Got: p}
+	return who, snapshot.Origin{Sent: sent, From: who.Process}, err
+}
+
+// meet asks the peer who it is, by its settings only, and refuses any but the
+// master of the broker name in this cluster.
+func (o *Observer) meet(ctx context.Context, name, address string) (process snapshot.Process, settings snapshot.Settings, err error) {
+	process, err = call(ctx, o, address, func(ctx context.Context, addr string) (p snapshot.Process, err error) {
+		p, settings, err = o.client.Meet(ctx, addr)
+		return p, err
+	})
+	if err == nil {
+		err = o.expect(name, process)
 	}
-	return who, snapshot.Origin{Sent: sent, From: who.Process}, nil
+	return process, settings, err
+}
+
+// expect is an error unless the process is the master of the broker name in this
+// cluster: an address can have passed to another broker, and an old master may
+// still be routed (rule R03).
+func (o *Observer) expect(name string, p snapshot.Process) error {
+	if p.Name == name && p.Cluster == o.cfg.ClusterName && p.BrokerID == 0 {
+		return nil
+	}
+	return &rocketmq.IdentityError{Want: rocketmq.Master{Addr: p.Address, Name: name, Cluster: o.cfg.ClusterName}, Got: p}
 }
 
 // listTopics asks each name server for its topics and judges whether it is
