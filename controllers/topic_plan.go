@@ -215,7 +215,12 @@ func (p *topicPass) repairFields(ctx context.Context) error {
 		r := p.actor().Amend(ctx, act.Amendment{
 			Master:  rocketmq.Master{Addr: master, Name: broker, Cluster: p.observer.ClusterName()},
 			Process: on.Config.Origin().From, Expect: stored.Config,
-			Amend: func(have snapshot.TopicConfig) snapshot.TopicConfig { return withDeclared(&p.topic.Spec, have) },
+			Amend: func(have snapshot.TopicConfig) snapshot.TopicConfig {
+				want := withDeclared(&p.topic.Spec, have)
+				// The planner closes and opens brokers by permission (rule R14).
+				want.Perm = have.Perm
+				return want
+			},
 		})
 		sent = sent || r.Sent
 		if r.Err != nil {

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
 )
 
 // refusedKinds holds on topics whose queue counts are not ours to change.
@@ -15,8 +16,8 @@ func (p *pass) refusedKinds() bool {
 	refuse := func(broker, why string) bool {
 		return p.hold(p.lastStage(), Hold{Reason: ReasonRefusedTopic, Broker: broker, Queue: NoQueue, Why: why})
 	}
-	if kind := reserved(p.spec.Topic); kind != "" {
-		return refuse("", fmt.Sprintf("%s is %s; its queues are not changed", p.spec.Topic, kind))
+	if whose := names.ReservedTopic(p.spec.Topic, names.Scope{}); whose != "" {
+		return refuse("", fmt.Sprintf("%s %s; its queues are not changed", p.spec.Topic, whose))
 	}
 	if p.spec.MessageType == "LITE" {
 		return refuse("", "a LITE topic's queue count says nothing about its consumers; it is not changed")
@@ -35,37 +36,9 @@ func (p *pass) refusedKinds() bool {
 	return false
 }
 
-// reserved says what kind of reserved name a topic has (rocketmq.md 11.1).
-func reserved(topic string) string {
-	for _, prefix := range []string{"%RETRY%", "%DLQ%"} {
-		if strings.HasPrefix(topic, prefix) {
-			return "a topic that belongs to a consumer group"
-		}
-	}
-	exact := []string{"TBW102", "SCHEDULE_TOPIC_XXXX", "BenchmarkTest", "RMQ_SYS_TRANS_HALF_TOPIC",
-		"RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC", "RMQ_SYS_TRACE_TOPIC",
-		"SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "CHECKPOINT_TOPIC"}
-	switch {
-	case slices.Contains(exact, topic), strings.HasPrefix(topic, "rmq_sys_"):
-		return "a system topic"
-	case strings.HasPrefix(topic, "%LMQ%"):
-		return "a light queue"
-	}
-	return ""
-}
-
 // toolGroup reports whether a group is built in or a tool's; such a group
 // never holds anything (rule R07, rocketmq.md 11.2).
-func toolGroup(name string) bool {
-	switch name {
-	case "TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY",
-		"CID_ONSAPI_PULL", "CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", "DEFAULT_PRODUCER",
-		"DEFAULT_CONSUMER", "SCHEDULE_CONSUMER", "__MONITOR_CONSUMER", "CLIENT_INNER_PRODUCER",
-		"SELF_TEST_P_GROUP", "CID_DefaultHeartBeatSyncerTopic", "PID_DefaultHeartBeatSyncerTopic":
-		return true
-	}
-	return strings.HasPrefix(name, "CID_RMQ_SYS_")
-}
+func toolGroup(name string) bool { return names.ReservedGroup(name, names.Scope{}) != "" }
 
 // mayMove holds every change of queue counts that is a choice: while a group
 // is changing (rule R16), and on ordered topics without the explicit choice
