@@ -55,8 +55,7 @@ func reportCluster(cluster *rocketmqv1alpha1.BrokerCluster, sweep *snapshot.Clus
 
 	set.set(rocketmqv1alpha1.ConditionNameServersAgree, verdictOn(sweep, nameServerTroubles(), yes(rocketmqv1alpha1.ReasonAgree,
 		fmt.Sprintf("%s and show the same brokers", answering(len(sweep.NameServers), "name server")))))
-	set.set(rocketmqv1alpha1.ConditionBrokersReachable, verdictOn(sweep, brokerTroubles(), yes(rocketmqv1alpha1.ReasonReachable,
-		answering(len(sweep.Brokers), "broker"))))
+	set.set(rocketmqv1alpha1.ConditionBrokersReachable, brokersReachable(sweep))
 	set.set(rocketmqv1alpha1.ConditionAuthenticated, authenticated(cluster, sweep))
 	set.set(rocketmqv1alpha1.ConditionRoutesAgree, routesVerdict(sweep))
 	ready, reconciling := clusterReady(sweep, rival)
@@ -123,6 +122,19 @@ func brokerTroubles() []snapshot.Trouble {
 		snapshot.BrokerUnreachable, snapshot.BrokerGone, snapshot.BrokerWithoutMaster, snapshot.WrongIdentity,
 		snapshot.ClusterNotFound, snapshot.Undecodable,
 	}
+}
+
+// brokersReachable is not known where no name server showed a broker.
+func brokersReachable(sweep *snapshot.Cluster) verdict {
+	v := verdictOn(sweep, brokerTroubles(), yes(rocketmqv1alpha1.ReasonReachable, answering(len(sweep.Brokers), "broker")))
+	if v.Status == metav1.ConditionTrue && len(sweep.Brokers) == 0 {
+		reason := rocketmqv1alpha1.ReasonNoBrokers
+		if len(sweep.Problems) > 0 {
+			reason = troubleReason(sweep.Problems[0].Trouble)
+		}
+		return unknown(reason, "no name server showed a broker, so whether the brokers answer is not known")
+	}
+	return v
 }
 
 func denied(sweep *snapshot.Cluster) bool {

@@ -106,6 +106,7 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 		(*topicPass).adopt,
 		(*topicPass).guardDeletion,
 		(*topicPass).atRest,
+		(*topicPass).repairDrift,
 		(*topicPass).createFirst,
 		(*topicPass).change,
 	} {

@@ -6,7 +6,6 @@ package controllers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,8 +18,6 @@ import (
 	"github.com/lockstep-dev/lockstep/internal/act"
 	"github.com/lockstep-dev/lockstep/internal/observe"
 	"github.com/lockstep-dev/lockstep/internal/resize"
-	"github.com/lockstep-dev/lockstep/internal/rocketmq"
-	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
 // change looks at the topic, plans the next step, writes down what cannot be
@@ -143,7 +140,7 @@ func (p *topicPass) patchMeta(ctx context.Context, edit func(*rocketmqv1alpha1.T
 func (p *topicPass) act(ctx context.Context) error {
 	step := p.decision.Step
 	if !step.Changing() {
-		return p.repairFields(ctx)
+		return nil
 	}
 	order := act.Order{Step: step, Topic: p.topic.EffectiveName(), Look: *p.look, New: newTopic(&p.topic.Spec, p.topic.EffectiveName())}
 	if step.Cuts() {
@@ -198,42 +195,6 @@ func (p *topicPass) intend(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	return read, nil
-}
-
-// repairFields puts back what differs beside queue counts, where the planner
-// has nothing to do first (cases Q27, Q28).
-func (p *topicPass) repairFields(ctx context.Context) error {
-	var failed []error
-	sent := false
-	for _, broker := range p.view.driftingBrokers() {
-		on, ok := p.look.Brokers[broker]
-		stored, known := on.Config.Get()
-		master, routed := on.Master.Get()
-		if !ok || !known || !stored.Present || !routed {
-			continue
-		}
-		r := p.actor().Amend(ctx, act.Amendment{
-			Master:  rocketmq.Master{Addr: master, Name: broker, Cluster: p.observer.ClusterName()},
-			Process: on.Config.Origin().From, Expect: stored.Config,
-			Amend: func(have snapshot.TopicConfig) snapshot.TopicConfig {
-				want := withDeclared(&p.topic.Spec, have)
-				// The planner closes and opens brokers by permission (rule R14).
-				want.Perm = have.Perm
-				return want
-			},
-		})
-		sent = sent || r.Sent
-		if r.Err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", broker, r.Err))
-		}
-	}
-	if err := errors.Join(failed...); err != nil {
-		p.stand.Failed = oneLine(err)
-		p.again = retryAfter
-	} else if sent {
-		p.again = 2 * time.Second
-	}
-	return nil
 }
 
 func (p *topicPass) actor() *clusterActor { return p.r.actors.of(p.id, p.observer) }
