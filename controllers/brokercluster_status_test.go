@@ -22,7 +22,7 @@ func TestBrokersReachable(t *testing.T) {
 		reason string
 	}{
 		{"all answer", snapshot.Cluster{Brokers: brokers}, metav1.ConditionTrue, rocketmqv1alpha1.ReasonReachable},
-		{"one does not", snapshot.Cluster{Brokers: brokers, Problems: []snapshot.Problem{{Trouble: snapshot.BrokerUnreachable}}},
+		{"one does not", snapshot.Cluster{Brokers: brokers, Problems: []snapshot.Problem{{Trouble: snapshot.BrokerUnreachable, Sentence: "no answer"}}},
 			metav1.ConditionFalse, rocketmqv1alpha1.ReasonUnreachable},
 		{"nobody could say which there are", snapshot.Cluster{Problems: []snapshot.Problem{{Trouble: snapshot.Unresolvable}}},
 			metav1.ConditionUnknown, rocketmqv1alpha1.ReasonUnresolvable},

@@ -117,9 +117,20 @@ func notDeclared(server string, brokers []string) snapshot.Problem {
 		strings.Join(brokers, ", "), server)
 }
 
-// sortProblems brings problems into a stable order and drops repetitions.
+// sortProblems brings problems into a stable order and drops repetitions. The
+// first one is what a Ready condition quotes: what keeps only proxies from
+// answering comes last, for it can follow from anything else.
 func sortProblems(ps []snapshot.Problem) []snapshot.Problem {
+	ofProxies := func(p snapshot.Problem) int {
+		if p.Trouble == snapshot.ProxyUnreachable {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(ps, func(a, b snapshot.Problem) int {
+		if c := ofProxies(a) - ofProxies(b); c != 0 {
+			return c
+		}
 		if c := strings.Compare(string(a.Trouble), string(b.Trouble)); c != 0 {
 			return c
 		}

@@ -107,3 +107,14 @@ func TestTrouble_ProblemsAreOrderedAndSaidOnce(t *testing.T) {
 		p("B", "x"), p("A", "z"), p("B", "x"), p("A", "y"),
 	})).To(Equal([]snapshot.Problem{p("A", "y"), p("A", "z"), p("B", "x")}))
 }
+
+// The first problem is the one that a Ready condition quotes.
+func TestSortProblems_ProxiesLast(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(sortProblems([]snapshot.Problem{
+		{Trouble: snapshot.ProxyUnreachable, Subject: "p"},
+		{Trouble: snapshot.WrongEndpoint, Subject: "ns"},
+		{Trouble: snapshot.Unresolvable, Subject: "ns"},
+	})).To(HaveExactElements(
+		HaveField("Trouble", snapshot.Unresolvable), HaveField("Trouble", snapshot.WrongEndpoint), HaveField("Trouble", snapshot.ProxyUnreachable)))
+}

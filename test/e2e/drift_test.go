@@ -55,9 +55,7 @@ func repaired(s *scene) {
 	group := "CG_" + name
 	s.committed(group, name, 8)
 	seen := s.follow("broker-a", name, func() {
-		said, err := s.w.RocketMQ.Admin(s.Context(), "updateTopic", "-b", s.master("broker-a").Addr, "-t", name, "-r", "2", "-w", "8")
-		s.Expect(err).NotTo(HaveOccurred())
-		s.Expect(said).To(ContainSubstring("success"))
+		s.update("broker-a", name, 2, 8, 6) // as mqadmin updateTopic -r 2 -w 8 does
 		s.Eventually(func() (int, error) {
 			found, err := s.mq.TopicConfig(s.Context(), s.master("broker-a").Addr, name)
 			return found.Config.ReadQueues, err

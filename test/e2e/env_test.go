@@ -89,14 +89,21 @@ func (e *env) prepare(ctx context.Context) error {
 	if err := errors.Join(e.w.Namespace(ctx, platform, nil), e.w.Namespace(ctx, shop, map[string]string{"rocketmq": "shop"})); err != nil {
 		return err
 	}
-	declared := e.brokerCluster(cluster)
 	if c := e.credentials; c != nil {
 		if err := e.w.Client.Create(ctx, credentialSecret(secret, c.AccessKey, c.SecretKey)); err != nil {
 			return err
 		}
-		declared.Spec.Credentials = &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: secret}}
 	}
-	return e.w.Client.Create(ctx, declared)
+	return e.w.Client.Create(ctx, e.declared(cluster))
+}
+
+// declared is the world's RocketMQ with the credentials that it asks for.
+func (e *env) declared(name string) *v1alpha1.BrokerCluster {
+	c := e.brokerCluster(name)
+	if e.credentials != nil {
+		c.Spec.Credentials = &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: secret}}
+	}
+	return c
 }
 
 func credentialSecret(name, access, key string) *corev1.Secret {
@@ -106,7 +113,7 @@ func credentialSecret(name, access, key string) *corev1.Secret {
 	}
 }
 
-// brokerCluster declares the world's RocketMQ.
+// brokerCluster is the world's RocketMQ without credentials.
 func (e *env) brokerCluster(name string) *v1alpha1.BrokerCluster {
 	c := &v1alpha1.BrokerCluster{ObjectMeta: metav1.ObjectMeta{Namespace: platform, Name: name}}
 	c.Spec.ClusterName = cluster

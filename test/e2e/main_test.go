@@ -128,6 +128,9 @@ func startEnv(t *testing.T, version, dir, manager string) *env {
 
 // end stops the world, and quotes its logs when a test failed.
 func (e *env) end(t *testing.T) {
+	if n := e.w.Operator.Restarts(); n > 0 {
+		t.Logf("the operator ended by itself %d times and was started again", n)
+	}
 	if err := errorsOf(e.wire.Close(), e.w.Stop()); err != nil {
 		t.Error(err)
 	}

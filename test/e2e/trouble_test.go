@@ -50,21 +50,21 @@ func (s *scene) nobody() string {
 }
 
 func wrongPort(s *scene) {
-	c := s.brokerCluster("wrong-port")
+	c := s.declared("wrong-port")
 	address := s.nobody()
 	c.Spec.NameServers = []v1alpha1.Endpoint{v1alpha1.Endpoint(address)}
 	s.says(c, v1alpha1.ReasonUnreachable, address, "refused", "check spec.nameServers")
 }
 
 func grpcPort(s *scene) {
-	c := s.brokerCluster("grpc-port")
+	c := s.declared("grpc-port")
 	address := s.w.RocketMQ.Proxies[0].GRPCAddr
 	c.Spec.NameServers = []v1alpha1.Endpoint{v1alpha1.Endpoint(address)}
 	s.says(c, v1alpha1.ReasonWrongEndpoint, address, "gRPC", "name servers listen on 9876")
 }
 
 func unresolvable(s *scene) {
-	c := s.brokerCluster("unresolvable")
+	c := s.declared("unresolvable")
 	c.Spec.NameServers = []v1alpha1.Endpoint{"rocketmq-namesrv.invalid:9876"}
 	s.says(c, v1alpha1.ReasonUnresolvable, "rocketmq-namesrv.invalid", "resolve")
 }

@@ -43,6 +43,10 @@ type Operator struct {
 
 	mu      sync.Mutex
 	process *process.Process
+	// wanted is set while the operator shall run; restarts counts how often it
+	// ended by itself.
+	wanted   bool
+	restarts int
 }
 
 // LogFile takes what the operator logs, over all its starts.
@@ -81,22 +85,44 @@ func (o *Operator) Running() bool {
 
 // Start starts the operator unless it runs, and waits until it says that it is
 // ready. It begins to work when it holds the lease, which takes up to 15 s when
-// an earlier one was killed.
+// an earlier one was killed. When it ends by itself, as a leader does that could
+// not renew its lease in time, it is started again, as its Deployment would see
+// to.
 func (o *Operator) Start(ctx context.Context) error {
 	if o.Running() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, operatorStart)
 	defer cancel()
+	started, probe, err := o.launch(true)
+	if err != nil {
+		return &Failure{Part: "the operator", Err: err, Try: "go build ./cmd/manager"}
+	}
+	if err := o.waitReady(ctx, started, probe); err != nil {
+		o.Kill()
+		return &Failure{Part: "the operator", Err: err, Log: o.log, Try: "read the log above; each line is one JSON object"}
+	}
+	go o.keep(started) // ends with the process, unless that is started again
+	return nil
+}
+
+// launch starts the process and returns the address of its probe. Unless it
+// is the first start, the operator must still be wanted.
+func (o *Operator) launch(first bool) (*process.Process, string, error) {
 	ports, err := freePorts(2)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	output, err := os.OpenFile(o.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
-		return fmt.Errorf("opening the operator's log: %w", err)
+		return nil, "", fmt.Errorf("opening the operator's log: %w", err)
 	}
 	defer func() { _ = output.Close() }()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !first && !o.wanted {
+		return nil, "", process.ErrClosed
+	}
 	started, err := o.supervisor.Start(process.Spec{
 		Path: o.binary,
 		Args: []string{
@@ -109,15 +135,37 @@ func (o *Operator) Start(ctx context.Context) error {
 		Output: output,
 	})
 	if err != nil {
-		return &Failure{Part: "the operator", Err: err, Try: "go build ./cmd/manager"}
+		return nil, "", err
 	}
+	o.process, o.wanted = started, true
+	return started, "http://" + ports[0] + "/readyz", nil
+}
+
+// keep starts the operator again whenever it ends by itself.
+func (o *Operator) keep(running *process.Process) {
+	for {
+		<-running.Done()
+		o.mu.Lock()
+		again := o.wanted && o.process == running
+		if again {
+			o.restarts++
+		}
+		o.mu.Unlock()
+		if !again {
+			return
+		}
+		var err error
+		if running, _, err = o.launch(false); err != nil {
+			return // the rig is being closed, or Watch says that it is gone
+		}
+	}
+}
+
+// Restarts is how often the operator ended by itself and was started again.
+func (o *Operator) Restarts() int {
 	o.mu.Lock()
-	o.process = started
-	o.mu.Unlock()
-	if err := o.waitReady(ctx, started, "http://"+ports[0]+"/readyz"); err != nil {
-		return &Failure{Part: "the operator", Err: err, Log: o.log, Try: "read the log above; each line is one JSON object"}
-	}
-	return nil
+	defer o.mu.Unlock()
+	return o.restarts
 }
 
 func (o *Operator) waitReady(ctx context.Context, started *process.Process, url string) error {
@@ -138,17 +186,20 @@ func (o *Operator) waitReady(ctx context.Context, started *process.Process, url 
 }
 
 // Stop ends the operator in good order: it gives its lease back.
-func (o *Operator) Stop() {
-	if p := o.current(); p != nil {
-		p.Stop(operatorGrace)
-	}
-}
+func (o *Operator) Stop() { o.end(operatorGrace) }
 
 // Kill ends the operator as a crash does (SIGKILL) and waits until it is gone.
-// The lease stays with it until it runs out.
-func (o *Operator) Kill() {
-	if p := o.current(); p != nil {
-		p.Stop(0)
+// The lease stays with it until it runs out. It is not started again but by
+// Start.
+func (o *Operator) Kill() { o.end(0) }
+
+func (o *Operator) end(grace time.Duration) {
+	o.mu.Lock()
+	o.wanted = false
+	running := o.process
+	o.mu.Unlock()
+	if running != nil {
+		running.Stop(grace)
 	}
 }
 

@@ -6,6 +6,7 @@ package world
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -32,6 +33,10 @@ func (w *World) Watch(ctx context.Context) error {
 	return err
 }
 
+// maxRestarts is how often the operator may end by itself: on a machine that is
+// too busy a leader loses its lease.
+const maxRestarts = 5
+
 // broken is the first part that does not run.
 func (w *World) broken() *Failure {
 	if plane := w.cluster.plane; plane != nil {
@@ -47,8 +52,9 @@ func (w *World) broken() *Failure {
 				Try: "is the machine short of memory? Each server needs 100 to 300 MB"}
 		}
 	}
-	if !w.Operator.Running() {
-		return &Failure{Part: "the operator", Err: errEnded, Log: w.Operator.LogFile()}
+	if n := w.Operator.Restarts(); n > maxRestarts {
+		return &Failure{Part: "the operator", Err: fmt.Errorf("%w %d times", errEnded, n), Log: w.Operator.LogFile(),
+			Try: "a machine with more free processors: a leader that cannot renew its lease within 10 s ends"}
 	}
 	return nil
 }
