@@ -116,7 +116,7 @@ func (r *rig) has(broker string) [3]int {
 }
 
 func (r *rig) master(broker string) rocketmq.Master {
-	return rocketmq.Master{Addr: r.Broker(broker).Addr(), Name: broker, Cluster: r.Cluster.Name()}
+	return rocketmq.Master{Addr: r.Broker(broker).Addr(), Name: broker, Cluster: r.Name()}
 }
 
 func awaited(t *testing.T) context.Context {

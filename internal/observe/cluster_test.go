@@ -46,7 +46,7 @@ func start(t *testing.T, o brokertest.Options, edits ...func(*Config)) *rig {
 // config leads to the rig's RocketMQ.
 func (r *rig) config() Config {
 	return Config{
-		ClusterName: r.Cluster.Name(),
+		ClusterName: r.Name(),
 		NameServers: r.NameServerAddrs(),
 		Proxies:     r.ProxyAddrs(),
 		Timings:     Timings{CallTimeout: 5 * time.Second},

@@ -60,7 +60,7 @@ func TestR07_EveryGroupThatHasToDoWithTheTopic(t *testing.T) {
 		// The cheap form misses the group that is online and never committed, and
 		// asks only for the others.
 		r.Recorder().Reset()
-		r.Cluster.Advance(0)
+		r.Advance(0)
 		some := declared
 		some.Groups = KnownGroups
 		r.g.Expect(groupNames(r.look("TOPIC_A", some))).To(ContainElements("CG_NOT_THERE_YET", "CG_OFFLINE", "CG_SILENT"))
@@ -203,6 +203,10 @@ func TestR21_LiveBroadcastMembersAreAsked(t *testing.T) {
 	r.g.Expect(must(g.Broadcast)).To(BeTrue())
 	r.g.Expect(first.Positions("TOPIC_A")["broker-a"][0]).To(Equal(int64(5)))
 	r.g.Expect(g.Positions.Origin().Sent.IsZero()).To(BeFalse())
+
+	r.join(brokertest.MemberSpec{Group: "CG_A", Broadcast: true})
+	g = must(r.look("TOPIC_A", LookOptions{}).Groups)["CG_A"]
+	r.g.Expect(must(g.Positions)["broker-a"]).NotTo(HaveKey(0), "one member has no position there yet")
 
 	silent := r.join(brokertest.MemberSpec{Group: "CG_A", Broadcast: true, Silent: true})
 	r.g.Expect(must(r.look("TOPIC_A", LookOptions{}).Groups)["CG_A"].Positions.Why()).To(ContainSubstring(silent.ClientID()))

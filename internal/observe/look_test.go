@@ -106,7 +106,7 @@ func TestR01_FactsCarryWhenAndWho(t *testing.T) {
 	for name, b := range look.Brokers {
 		process := b.Config.Origin().From
 		r.g.Expect(process.Name).To(Equal(name))
-		r.g.Expect(process.Cluster).To(Equal(r.Cluster.Name()))
+		r.g.Expect(process.Cluster).To(Equal(r.Name()))
 		r.g.Expect(process.BrokerID).To(BeZero())
 		r.g.Expect(process.Address).To(Equal(r.Broker(name).Addr()))
 		for _, o := range []snapshot.Origin{b.Queues.Origin(), b.Committed.Origin(), b.Pending.Origin(), b.Runtime.Origin(), b.Settings.Origin()} {
@@ -147,6 +147,25 @@ func TestR01_ABrokerThatRestartsDuringALookIsUnknownInIt(t *testing.T) {
 	again := r.look("TOPIC_A", LookOptions{})
 	r.g.Expect(again.Brokers["broker-b"].Queues.IsKnown()).To(BeTrue())
 	r.g.Expect(again.Seq).To(Equal(look.Seq + 1))
+}
+
+// A master can become a slave without a restart.
+func TestR03_ABrokerThatChangesItsRoleDuringALookIsUnknownInIt(t *testing.T) {
+	r := start(t, brokertest.Options{})
+	r.CreateTopic("TOPIC_A", 4, 4)
+	held := r.Inject(brokertest.Fault{Node: "ns-0", Code: 105, Times: 1, Do: brokertest.Delay()})
+	done := make(chan snapshot.TopicLook, 1)
+	go func() {
+		look, _ := r.TopicLook(awaited(t), "TOPIC_A", LookOptions{})
+		done <- look
+	}()
+	r.g.Expect(held.Await(awaited(t))).To(Succeed())
+	r.Broker("broker-b").SetSetting("brokerId", "1")
+	held.Release()
+	var look snapshot.TopicLook
+	r.g.Eventually(done).WithTimeout(within).Should(Receive(&look))
+	r.g.Expect(look.Brokers["broker-b"].Config.Why()).To(ContainSubstring("became another broker during the look"))
+	r.g.Expect(r.look("TOPIC_A", LookOptions{}).Brokers["broker-b"].Config.Why()).To(ContainSubstring("replica 1"))
 }
 
 // Nothing is carried over: what could not be asked in this look is unknown in
