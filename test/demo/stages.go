@@ -65,8 +65,9 @@ func newTracker(generation int64) *tracker {
 func (t *tracker) over() bool { return t.at == len(t.stages) }
 
 // see takes the Topic as it is now and returns the numbers of the stages that
-// were left by it.
-func (t *tracker) see(topic *v1alpha1.Topic, now time.Time) []int {
+// were left by it. Back is true when the change fell back to an earlier stage:
+// what could not be proven any more is proven again.
+func (t *tracker) see(topic *v1alpha1.Topic, now time.Time) (left []int, back bool) {
 	to := t.at
 	if change := topic.Status.Change; change != nil && change.Generation == t.generation {
 		if i := slices.IndexFunc(t.stages, func(s stage) bool { return s.name == change.Stage }); i >= 0 {
@@ -79,13 +80,13 @@ func (t *tracker) see(topic *v1alpha1.Topic, now time.Time) []int {
 		to = len(t.stages)
 	}
 	if to == t.at {
-		return nil
+		return nil, false
 	}
-	var left []int
+	back = to < t.at
+	if t.at >= 0 {
+		t.spent[t.at] += max(0, now.Sub(t.entered[t.at]))
+	}
 	for i := max(t.at, 0); i < to; i++ {
-		if !t.entered[i].IsZero() && i == t.at {
-			t.spent[i] += max(0, now.Sub(t.entered[i]))
-		}
 		t.proof[i] = t.prove(i, topic)
 		left = append(left, i)
 	}
@@ -93,7 +94,7 @@ func (t *tracker) see(topic *v1alpha1.Topic, now time.Time) []int {
 	if to < len(t.stages) {
 		t.entered[to] = now
 	}
-	return left
+	return left, back
 }
 
 // asDeclared tells whether the topic says so of its present spec.
@@ -106,11 +107,7 @@ func asDeclared(topic *v1alpha1.Topic) bool {
 func (t *tracker) prove(i int, topic *v1alpha1.Topic) string {
 	switch t.stages[i].name {
 	case v1alpha1.StageNarrowingWrites, v1alpha1.StageNarrowingReads:
-		var parts []string
-		for _, b := range t.brokers {
-			parts = append(parts, fmt.Sprintf("%s %d→%d", b.Name, *b.From, *b.To))
-		}
-		return strings.Join(parts, ", ")
+		return t.numbers()
 	case v1alpha1.StageRoutes:
 		if n := topic.Status.NameServers; n != nil && n.Asked != nil && n.Agreeing != nil {
 			return fmt.Sprintf("%d of %d name servers route %d writable", *n.Agreeing, *n.Asked, topic.Spec.Queues.PerBroker)
@@ -127,6 +124,15 @@ func (t *tracker) prove(i int, topic *v1alpha1.Topic) string {
 		return fmt.Sprintf("%d retired queues, no late message", t.retiring())
 	}
 	return ""
+}
+
+// numbers says from which to which number of queues each broker goes.
+func (t *tracker) numbers() string {
+	var parts []string
+	for _, b := range t.brokers {
+		parts = append(parts, fmt.Sprintf("%s %d→%d", b.Name, *b.From, *b.To))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // retiring is the number of queues that go, over all brokers.

@@ -10,6 +10,10 @@ import (
 	"github.com/lockstep-dev/lockstep/api/v1alpha1"
 )
 
+// longestGuess is the longest rest of a stage that is worth showing: what is
+// measured over a few seconds says nothing about hours.
+const longestGuess = 10 * time.Minute
+
 // view is the display of one change.
 type view struct {
 	demo    *demo
@@ -24,8 +28,14 @@ type view struct {
 
 // see takes the Topic as it is now.
 func (v *view) see(topic *v1alpha1.Topic, now time.Time) {
+	before := v.topic
 	v.topic = topic
-	for _, i := range v.tracker.see(topic, now) {
+	left, back := v.tracker.see(topic, now)
+	if back {
+		v.said = ""
+		v.demo.screen.line("   back to %q, for a proof was interrupted (%s); windows are lived through again", v.tracker.stages[v.tracker.at].title, waitsFor(before))
+	}
+	for _, i := range left {
 		v.said = ""
 		if !v.demo.screen.live() {
 			v.demo.screen.line("%s", v.doneLine(i))
@@ -83,7 +93,7 @@ func (v *view) lines(now time.Time) []string {
 func (v *view) doneLine(i int) string {
 	t := v.tracker
 	took := short(t.spent[i])
-	if t.entered[i].IsZero() {
+	if t.spent[i] == 0 {
 		took = "at once"
 	}
 	return fmt.Sprintf(" %s %-15s %-70s %10s", v.demo.screen.paint(green, signDone), t.stages[i].title, t.proof[i], took)
@@ -102,13 +112,16 @@ func (v *view) nowText(now time.Time) string {
 	if change == nil {
 		return text
 	}
+	if change.Stage == v1alpha1.StageNarrowingWrites || change.Stage == v1alpha1.StageNarrowingReads {
+		return v.tracker.numbers()
+	}
 	left, of := v.book.left(groupAudit)
 	if change.Stage == v1alpha1.StageDraining && of > 0 && left > 0 {
 		share := 1 - float64(left)/float64(of)
 		return fmt.Sprintf("%s %3.0f %%  %s: %d of %d left in retiring queues", bar(share), 100*share, groupAudit, left, of)
 	}
-	if end := change.ExpectedEnd; end != nil && end.After(now) {
-		text += fmt.Sprintf("; about %s", short(end.Sub(now).Round(time.Second)))
+	if end := change.ExpectedEnd; end != nil && end.After(now) && end.Sub(now) < longestGuess {
+		text += fmt.Sprintf("; stage ends in about %d s", int(end.Sub(now).Seconds())+1)
 	}
 	return text
 }
