@@ -107,6 +107,21 @@ func TestManager_SweepsOnTimeAndWhenPoked(t *testing.T) {
 	sweeps(3)
 }
 
+func TestManager_LongSweepsAreFollowedByRest(t *testing.T) {
+	g := NewWithT(t)
+	c := brokertest.Start(t, brokertest.Options{})
+	cfg := configOf(c)
+	m := NewManager(Options{Clock: c.Clock()})
+	o, err := m.Ensure(key("shop"), cfg)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer m.Remove(key("shop"))
+	for took, rest := range map[time.Duration]time.Duration{
+		0: pokeGap, pokeGap / 4: pokeGap, 3 * time.Second: 6 * time.Second, time.Minute: DefaultSweep,
+	} {
+		g.Expect(o.rest(took)).To(Equal(rest))
+	}
+}
+
 func TestManager_EnsureReplacesWhatChangedAndNothingElse(t *testing.T) {
 	g := NewWithT(t)
 	c := brokertest.Start(t, brokertest.Options{})

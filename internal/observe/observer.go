@@ -97,15 +97,25 @@ func (o *Observer) Poke() {
 	}
 }
 
-// pokeGap is the least time between two sweeps, however often somebody pokes.
+// pokeGap is the least time between two sweeps, however often somebody pokes. A
+// sweep that takes long is followed by twice its own time at rest, so that pokes
+// by many creations do not keep a large cluster, or this process, busy with
+// sweeping alone.
 const pokeGap = time.Second
+
+// rest is how long nobody is asked after a sweep that took so long.
+func (o *Observer) rest(took time.Duration) time.Duration {
+	return min(max(pokeGap, 2*took), o.cfg.Timings.Sweep)
+}
 
 // run sweeps until ctx ends, and then closes the connections.
 func (o *Observer) run(ctx context.Context) {
 	defer o.close()
 	for ctx.Err() == nil {
+		began := o.clock.Now()
 		o.sweep(ctx)
-		if !o.wait(ctx, pokeGap, nil) || !o.wait(ctx, o.cfg.Timings.Sweep-pokeGap, o.poke) {
+		rest := o.rest(o.clock.Since(began))
+		if !o.wait(ctx, rest, nil) || !o.wait(ctx, o.cfg.Timings.Sweep-rest, o.poke) {
 			return
 		}
 	}
