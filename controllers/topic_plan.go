@@ -23,9 +23,11 @@ import (
 // change looks at the topic, plans the next step, writes down what cannot be
 // seen again, and carries the step out.
 func (p *topicPass) change(ctx context.Context) (bool, error) {
-	spec, invalid := resizeSpec(p.topic, p.cluster)
-	if invalid != nil {
-		return p.block(blocked{Reason: rocketmqv1alpha1.ReasonInvalidSpec, Message: invalid.Error(), Edit: true}), nil
+	spec, err := resizeSpec(p.topic, p.cluster)
+	if err != nil {
+		// An annotation that cannot be read is the user's to correct.
+		p.block(blocked{Reason: rocketmqv1alpha1.ReasonInvalidSpec, Message: err.Error(), Edit: true})
+		return true, nil //nolint:nilerr // it is reported in conditions; trying again would not help
 	}
 	spec.FirstSight = spec.FirstSight && !p.note.begun()
 	if wait := p.mem.NextLook.Sub(p.now); wait > 0 && p.mem.Planned == p.planned() {

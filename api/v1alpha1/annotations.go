@@ -73,7 +73,7 @@ func (t *Topic) IsApproved() bool {
 }
 
 // OffsetEntry is one entry of AnnotationSetOffset, written group@broker/queue=offset.
-type OffsetEntry struct { //nolint:kubeapilinter // not a part of the API, only what an annotation says
+type OffsetEntry struct {
 	// Group is the consumer group.
 	Group string
 	// Broker is the broker's name.

@@ -25,7 +25,7 @@ func (p *pass) provenAgain() bool {
 
 func (p *pass) readProof(cuts []*broker) string {
 	return fmt.Sprintf("%d retiring queues on %s stood still for %s, nothing was seen pending in two looks, every group has read them; the cut takes away %s that can be read again now",
-		len(p.retiring), count(len(cuts), "broker"), roughly(p.t.Still), exactly(p.d.Proof.History))
+		len(p.retiring), brokers(len(cuts)), roughly(p.t.Still), exactly(p.d.Proof.History))
 }
 
 // cut narrows reads. The ends before it are noted first: they are what the
@@ -90,7 +90,7 @@ func (p *pass) leave() bool {
 		return true
 	}
 	proof := fmt.Sprintf("the topic is deleted from %s: drained, late window over; %s that can be read again now are deleted with it",
-		count(len(s.Changes), "broker"), exactly(p.d.Proof.History))
+		brokers(len(s.Changes)), exactly(p.d.Proof.History))
 	if !p.mayCut(StageClosingBroker, StepDeleteFromBroker, proof) || !p.provenAgain() {
 		return true
 	}

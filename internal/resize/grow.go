@@ -26,7 +26,7 @@ func (p *pass) narrowWrites() bool {
 
 func (p *pass) writeProof(wide []*broker) string {
 	return fmt.Sprintf("writes go to %d queues on %s; reads stay until everything is drained, so nothing is taken from readers",
-		p.spec.Queues, count(len(wide), "broker"))
+		p.spec.Queues, brokers(len(wide)))
 }
 
 // widenReads begins a growth: seeds first, for nobody owns the new queues yet.
@@ -108,9 +108,9 @@ func (p *pass) awaitReaders(stage Stage) bool {
 	return false
 }
 
-func count(n int, what string) string {
+func brokers(n int) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 broker"
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d brokers", n)
 }

@@ -88,7 +88,7 @@ func (p *pass) closeBrokers() bool {
 		return p.hold(StageClosingBroker, Hold{Reason: ReasonNoBroker, Queue: NoQueue,
 			Why: "no declared broker takes writes yet, so none may be closed"})
 	}
-	proof := fmt.Sprintf("%s closed to producers; readers stay until everything is drained and the late window is over", count(len(open), "broker"))
+	proof := fmt.Sprintf("%s closed to producers; readers stay until everything is drained and the late window is over", brokers(len(open)))
 	if !p.mayShrink(StageClosingBroker) || !p.mayCut(StageClosingBroker, StepSetPermission, proof) {
 		return true
 	}

@@ -135,9 +135,7 @@ func (p *pass) endWatch(refs []QueueRef, d drainage) {
 			p.next.Record.Brokers[name] = r
 		}
 	}
-	for _, h := range d.other {
-		p.d.Findings = append(p.d.Findings, h)
-	}
+	p.d.Findings = append(p.d.Findings, d.other...)
 }
 
 // raise opens reads again on the brokers with something unread.

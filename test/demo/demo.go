@@ -81,7 +81,7 @@ func (d *demo) guarded(ctx context.Context, act func(context.Context) error) err
 		}
 	}()
 	err := act(acting)
-	var broken *world.Failure
+	var broken *world.PartError
 	if errors.As(context.Cause(acting), &broken) {
 		err = broken
 	}

@@ -106,7 +106,7 @@ func (d *demo) awaitFleet(ctx context.Context, r *role) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := world.WaitReady(ctx, r.fleet, r.Replicas); err != nil {
-		return &world.Failure{Part: "the clients of " + r.Name, Err: err, Try: d.kubectl + " get pods -n " + r.Namespace + "; logs are in " + d.world.Dir + "/node/logs"}
+		return &world.PartError{Part: "the clients of " + r.Name, Err: err, Try: d.kubectl + " get pods -n " + r.Namespace + "; logs are in " + d.world.Dir + "/node/logs"}
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (d *demo) stuck(topic *v1alpha1.Topic, why error) error {
 	if topic != nil {
 		said = "\n" + world.Describe(topic)
 	}
-	return &world.Failure{Part: "the change of queues", Err: fmt.Errorf("%w%s", why, said), Log: d.world.Operator.LogFile(),
+	return &world.PartError{Part: "the change of queues", Err: fmt.Errorf("%w%s", why, said), Log: d.world.Operator.LogFile(),
 		Try: fmt.Sprintf("make demo-up, then %s describe rmqt -n %s %s", d.kubectl, d.places.Shop, topicObject)}
 }
 

@@ -136,7 +136,7 @@ func (d *demo) awaitMessages(ctx context.Context, sent int, groups ...string) er
 	for _, group := range groups {
 		seen += fmt.Sprintf(", %s consumed %d", group, len(b.consumed[group]))
 	}
-	return &world.Failure{Part: "the applications", Err: fmt.Errorf("%s: %w", seen, err), Try: "see their logs in " + d.world.Dir + "/node/logs"}
+	return &world.PartError{Part: "the applications", Err: fmt.Errorf("%s: %w", seen, err), Try: "see their logs in " + d.world.Dir + "/node/logs"}
 }
 
 // shrink edits the Topic and returns the generation of the edit.

@@ -46,7 +46,7 @@ func (w *World) AppendKey(key []byte) []byte {
 	key = AppendInts(key, w.Target)
 	for _, b := range w.Brokers {
 		key = AppendTime(AppendTime(AppendInts(key, bit(b.Up)), b.Booted, w.Now), b.Larger, w.Now)
-		key = b.Before.append(b.Counts.append(key))
+		key = b.Before.append(b.append(key))
 		for _, q := range b.Queues {
 			key = AppendInts(key, len(q.Messages), q.Shown)
 			for _, m := range q.Messages {

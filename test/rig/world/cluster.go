@@ -38,7 +38,7 @@ type cluster struct {
 func existingCluster(kubeconfig string) (*cluster, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
-		return nil, &Failure{Part: "the existing cluster", Err: fmt.Errorf("reading the kubeconfig %s: %w", kubeconfig, err),
+		return nil, &PartError{Part: "the existing cluster", Err: fmt.Errorf("reading the kubeconfig %s: %w", kubeconfig, err),
 			Try: "kubectl --kubeconfig " + kubeconfig + " get nodes"}
 	}
 	return &cluster{kubeconfig: kubeconfig, config: config}, nil
@@ -55,13 +55,13 @@ func ownCluster(ctx context.Context, o Options) (*cluster, error) {
 	dir := filepath.Join(o.Dir, "control-plane")
 	plane, err := controlplane.Start(ctx, controlplane.Options{Dir: dir, BinDir: bin})
 	if err != nil {
-		return nil, &Failure{Part: "the control plane", Err: err,
+		return nil, &PartError{Part: "the control plane", Err: err,
 			Try: "see the logs in " + filepath.Join(dir, "logs") + "; is another program short of memory or disk?"}
 	}
 	c := &cluster{kubeconfig: plane.Kubeconfig(), config: plane.Config(), plane: plane}
 	c.node, err = nodeagent.Start(ctx, nodeagent.Options{Config: plane.Config(), Dir: filepath.Join(o.Dir, "node"), Log: logr.Discard()})
 	if err != nil {
-		return nil, errors.Join(&Failure{Part: "the node agent", Err: err}, c.stop())
+		return nil, errors.Join(&PartError{Part: "the node agent", Err: err}, c.stop())
 	}
 	return c, nil
 }
@@ -88,6 +88,6 @@ func (w *World) alone(ctx context.Context) error {
 	if err := w.Client.Get(ctx, key, &appsv1.Deployment{}); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	return &Failure{Part: "the existing cluster", Err: fmt.Errorf("it runs Lockstep already (Deployment %s)", key),
+	return &PartError{Part: "the existing cluster", Err: fmt.Errorf("it runs Lockstep already (Deployment %s)", key),
 		Try: "another cluster, or none: then one of our own is started"}
 }

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Failure is a part of the world that did not come up or did not stay.
-type Failure struct {
+// PartError is a part of the world that did not come up or did not stay.
+type PartError struct {
 	// Part is what failed, such as "the operator".
 	Part string
 	// Err is what happened.
@@ -21,7 +21,7 @@ type Failure struct {
 }
 
 // Error says which part failed and why, with the end of its log.
-func (f *Failure) Error() string {
+func (f *PartError) Error() string {
 	text := fmt.Sprintf("%s: %v", f.Part, f.Err)
 	if f.Log != "" {
 		text += fmt.Sprintf("\nthe end of %s:\n%s", f.Log, tail(f.Log, logTail))
@@ -33,7 +33,7 @@ func (f *Failure) Error() string {
 }
 
 // Unwrap is what happened.
-func (f *Failure) Unwrap() error { return f.Err }
+func (f *PartError) Unwrap() error { return f.Err }
 
 // logTail is how many lines of a log a message quotes.
 const logTail = 15

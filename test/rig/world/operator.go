@@ -96,11 +96,11 @@ func (o *Operator) Start(ctx context.Context) error {
 	defer cancel()
 	started, probe, err := o.launch(true)
 	if err != nil {
-		return &Failure{Part: "the operator", Err: err, Try: "go build ./cmd/manager"}
+		return &PartError{Part: "the operator", Err: err, Try: "go build ./cmd/manager"}
 	}
 	if err := o.waitReady(ctx, started, probe); err != nil {
 		o.Kill()
-		return &Failure{Part: "the operator", Err: err, Log: o.log, Try: "read the log above; each line is one JSON object"}
+		return &PartError{Part: "the operator", Err: err, Log: o.log, Try: "read the log above; each line is one JSON object"}
 	}
 	go o.keep(started) // ends with the process, unless that is started again
 	return nil

@@ -102,7 +102,7 @@ func (f *processFleet) Ready(context.Context) (int32, error) {
 	for i, c := range f.clients {
 		if ended(c.process) {
 			log := filepath.Join(f.dir, fmt.Sprintf("%s-%d", f.workload.Name, i), "output.log")
-			return 0, &Failure{Part: f.String(), Err: fmt.Errorf("a client ended with exit status %d", c.process.State().ExitCode), Log: log}
+			return 0, &PartError{Part: f.String(), Err: fmt.Errorf("a client ended with exit status %d", c.process.State().ExitCode), Log: log}
 		}
 		if _, err := os.Stat(c.ready); err == nil {
 			ready++

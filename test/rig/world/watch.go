@@ -19,7 +19,7 @@ const watchPeriod = time.Second
 // which. It returns nil when the context ends. It is for callers that break
 // nothing themselves.
 func (w *World) Watch(ctx context.Context) error {
-	var failure *Failure
+	var failure *PartError
 	err := wait.PollUntilContextCancel(ctx, watchPeriod, true, func(context.Context) (bool, error) {
 		failure = w.broken()
 		return failure != nil, nil
@@ -38,22 +38,22 @@ func (w *World) Watch(ctx context.Context) error {
 const maxRestarts = 5
 
 // broken is the first part that does not run.
-func (w *World) broken() *Failure {
+func (w *World) broken() *PartError {
 	if plane := w.cluster.plane; plane != nil {
 		select {
 		case <-plane.Done():
-			return &Failure{Part: "the control plane", Err: plane.Err(), Try: "see the logs in " + plane.LogDir()}
+			return &PartError{Part: "the control plane", Err: plane.Err(), Try: "see the logs in " + plane.LogDir()}
 		default:
 		}
 	}
 	for _, server := range w.RocketMQ.Servers() {
 		if !server.Running() {
-			return &Failure{Part: "RocketMQ's " + server.Name, Err: errEnded, Log: server.OutputFile(),
+			return &PartError{Part: "RocketMQ's " + server.Name, Err: errEnded, Log: server.OutputFile(),
 				Try: "is the machine short of memory? Each server needs 100 to 300 MB"}
 		}
 	}
 	if n := w.Operator.Restarts(); n > maxRestarts {
-		return &Failure{Part: "the operator", Err: fmt.Errorf("%w %d times", errEnded, n), Log: w.Operator.LogFile(),
+		return &PartError{Part: "the operator", Err: fmt.Errorf("%w %d times", errEnded, n), Log: w.Operator.LogFile(),
 			Try: "a machine with more free processors: a leader that cannot renew its lease within 10 s ends"}
 	}
 	return nil

@@ -50,7 +50,7 @@ type World struct {
 
 // Start builds what is missing and starts everything. The context bounds the
 // start, not the life of the world: call Stop. Errors are, where a part did not
-// come up, a *Failure.
+// come up, a *PartError.
 func Start(ctx context.Context, options Options) (*World, error) {
 	o, err := options.completed()
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *World) startRocketMQ(ctx context.Context) (err error) {
 	done := w.options.Step("RocketMQ " + options.Version)
 	defer func() { done(err) }()
 	if w.RocketMQ, err = rocketmq.Start(ctx, options); err != nil {
-		return &Failure{Part: "RocketMQ " + options.Version, Err: err, Try: "hack/rocketmq.sh " + options.Version}
+		return &PartError{Part: "RocketMQ " + options.Version, Err: err, Try: "hack/rocketmq.sh " + options.Version}
 	}
 	return nil
 }
@@ -134,16 +134,16 @@ func (w *World) install(ctx context.Context) (err error) {
 		return err
 	}
 	if err := w.ApplyKustomization(ctx, filepath.Join(w.root, "config", "crd")); err != nil {
-		return &Failure{Part: "installing config/", Err: err}
+		return &PartError{Part: "installing config/", Err: err}
 	}
 	if err := w.waitForKinds(ctx); err != nil {
-		return &Failure{Part: "installing config/", Err: err}
+		return &PartError{Part: "installing config/", Err: err}
 	}
 	if err := w.applyFile(ctx, filepath.Join(w.root, "config", "default", "namespace.yaml")); err != nil {
-		return &Failure{Part: "installing config/", Err: err}
+		return &PartError{Part: "installing config/", Err: err}
 	}
 	if err := w.ApplyKustomization(ctx, filepath.Join(w.root, "config", "rbac")); err != nil {
-		return &Failure{Part: "installing config/", Err: err}
+		return &PartError{Part: "installing config/", Err: err}
 	}
 	return nil
 }
