@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
 	"github.com/lockstep-dev/lockstep/internal/rocketmq"
@@ -60,9 +61,24 @@ func remedy(t snapshot.Trouble) string {
 func problem(t snapshot.Trouble, subject, format string, args ...any) snapshot.Problem {
 	sentence := fmt.Sprintf(format, args...)
 	if r := remedy(t); r != "" {
-		sentence += "; " + r
+		sentence = shorten(sentence, maxSentence-len(r)) + "; " + r
 	}
 	return snapshot.Problem{Trouble: t, Subject: subject, Sentence: sentence}
+}
+
+// maxSentence bounds a sentence, in bytes, so that where it is shown its end is
+// not cut off: the end says what to do. What a server says can be long.
+const maxSentence = 270
+
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len("…")
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
 
 func missingAddress(a serverAddress) *snapshot.Problem {
@@ -108,7 +124,8 @@ func nameServersDisagree(broker string, views []string) snapshot.Problem {
 // brokerFailed says what is wrong with a broker's advertised address (case
 // O33).
 func brokerFailed(name, address string, err error) snapshot.Problem {
-	return problem(troubleOf(err, snapshot.BrokerUnreachable), name, "%s advertises %s: %v", name, address, err)
+	return problem(troubleOf(err, snapshot.BrokerUnreachable), name, "%s advertises %s: %s", name, address,
+		strings.TrimPrefix(err.Error(), address+": "))
 }
 
 func notDeclared(server string, brokers []string) snapshot.Problem {

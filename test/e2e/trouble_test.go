@@ -66,7 +66,7 @@ func grpcPort(s *scene) {
 func unresolvable(s *scene) {
 	c := s.declared("unresolvable")
 	c.Spec.NameServers = []v1alpha1.Endpoint{"rocketmq-namesrv.invalid:9876"}
-	s.says(c, v1alpha1.ReasonUnresolvable, "rocketmq-namesrv.invalid", "resolve")
+	s.says(c, v1alpha1.ReasonUnresolvable, "rocketmq-namesrv.invalid", "leads to no address", "DNS")
 }
 
 func wrongCredentials(s *scene) {
