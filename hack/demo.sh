@@ -82,7 +82,7 @@ build() {
 # still runs; a process id alone can be another program's by now.
 started() {
   local pid began
-  read -r pid began <"$1" 2>/dev/null || return 1
+  [[ -r $1 ]] && read -r pid began <"$1" || return 1
   [[ $(began "$pid") == "$began" ]] || return 1
   printf '%s\n' "$pid"
 }

@@ -61,6 +61,7 @@ func (d *demo) inWorld(ctx context.Context, act func(context.Context) error) (er
 		return err
 	}
 	defer func() {
+		d.screen.keepBlock()
 		d.screen.line("\nstopping everything that was started")
 		err = errors.Join(err, d.world.Stop())
 	}()

@@ -144,10 +144,11 @@ func (t *tracker) retiring() int {
 	return n
 }
 
-// waitsFor is what the present stage waits for, as the Topic says it.
+// waitsFor is what the present stage waits for, as the Topic says it: its short
+// phrases, but for late messages, where only the sentence says which.
 func waitsFor(topic *v1alpha1.Topic) string {
 	var parts []string
-	if change := topic.Status.Change; change != nil {
+	if change := topic.Status.Change; change != nil && change.Stage != v1alpha1.StageLookingForPending {
 		for _, hold := range change.WaitsFor {
 			parts = append(parts, hold.Message)
 		}

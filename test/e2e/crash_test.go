@@ -8,6 +8,7 @@ package e2e_test
 import (
 	"context"
 	"slices"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +20,7 @@ import (
 func crashCases() []testCase {
 	return []testCase{
 		{name: "O22 R05 the operator killed at each stage of a shrink ends in the right state", alone: true, run: crashed},
+		{name: "O22 the operator killed while the first broker was changed ends in the right state", alone: true, run: torn},
 	}
 }
 
@@ -137,4 +139,42 @@ func (s *scene) watch(topic *v1alpha1.Topic) <-chan *v1alpha1.Topic {
 		}
 	}()
 	return out
+}
+
+// torn kills the operator as soon as any broker shows the first narrowing, of
+// writes and then of reads, when the other broker may or may not have its call.
+func torn(s *scene) {
+	name := s.name("TOPIC_TORN")
+	topic := s.topic(name, 4)
+	s.asDeclared(topic)
+	seen := s.follow("broker-a", name, func() {
+		s.resize(topic, 2)
+		s.killAtChange(name, func(p pair) bool { return p.write < 4 })
+		s.killAtChange(name, func(p pair) bool { return p.read < 4 })
+		s.asDeclared(topic)
+	})
+	s.neverBelow(seen)
+	s.counts(name, 2, 2)
+}
+
+// killAtChange kills the operator when a broker shows what is wanted.
+func (s *scene) killAtChange(topic string, wanted func(pair) bool) {
+	s.Helper()
+	var states []pair
+	s.Eventually(func() (bool, error) {
+		states = nil
+		any := false
+		for _, master := range s.w.RocketMQ.Masters() {
+			found, err := s.mq.TopicConfig(s.Context(), master.Addr, topic)
+			if err != nil {
+				return false, err
+			}
+			p := pair{found.Config.ReadQueues, found.Config.WriteQueues}
+			states = append(states, p)
+			any = any || wanted(p)
+		}
+		return any, nil
+	}).WithPolling(5 * time.Millisecond).Should(BeTrue())
+	s.Logf("killed when brokers showed %v", states)
+	s.kill()
 }
