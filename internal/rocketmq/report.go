@@ -18,11 +18,12 @@ type subscription struct {
 	Expression *string   `json:"subString" fastjson:"required"`
 	Type       string    `json:"expressionType"`
 	Tags       []*string `json:"tagsSet"`
+	Class      bool      `json:"classFilterMode"`
 	Version    int64     `json:"subVersion"`
 }
 
 func (s subscription) value() snapshot.Subscription {
-	v := snapshot.Subscription{Topic: *s.Topic, ExpressionType: s.Type, Expression: *s.Expression, Version: s.Version}
+	v := snapshot.Subscription{Topic: *s.Topic, ExpressionType: s.Type, Expression: *s.Expression, ClassFilter: s.Class, Version: s.Version}
 	if v.ExpressionType == "" {
 		v.ExpressionType = "TAG" // a client before 4.3 says none
 	}

@@ -26,6 +26,9 @@ type Subscription struct {
 	ExpressionType, Expression string
 	// Tags are the tags of a TAG expression; empty means all.
 	Tags []string
+	// ClassFilter says that the filter is Java source run by a filter server,
+	// whose text is not in Expression.
+	ClassFilter bool
 	// Version decides which member's expression a broker keeps: the highest.
 	Version int64
 }
