@@ -45,7 +45,7 @@ func holdReason(r resize.Reason) (string, weight) {
 		return rocketmqv1alpha1.ReasonGroupOffline, needsPerson
 	case resize.ReasonGroupReadsNoMore:
 		return rocketmqv1alpha1.ReasonGroupUnsubscribed, needsPerson
-	case resize.ReasonPullOnlyReader, resize.ReasonPendingNotVisible:
+	case resize.ReasonPullOnlyReader:
 		return rocketmqv1alpha1.ReasonGroupUnknown, needsPerson
 	case resize.ReasonOffsetBeyondEnd, resize.ReasonLogLostTail:
 		return rocketmqv1alpha1.ReasonOffsetBeyondEnd, needsPerson
@@ -65,7 +65,7 @@ func holdReason(r resize.Reason) (string, weight) {
 		return rocketmqv1alpha1.ReasonRoutesDiffer, passes
 	case resize.ReasonRouteAge, resize.ReasonSettling, resize.ReasonStillGrowing, resize.ReasonReadBack:
 		return rocketmqv1alpha1.ReasonSettling, passes
-	case resize.ReasonLatePending:
+	case resize.ReasonLatePending, resize.ReasonPendingNotVisible:
 		return rocketmqv1alpha1.ReasonPending, passes
 	case resize.ReasonDispatchBehind:
 		return rocketmqv1alpha1.ReasonDispatchBehind, passes

@@ -31,6 +31,7 @@ func resizeSpec(topic *rocketmqv1alpha1.Topic, cluster *rocketmqv1alpha1.BrokerC
 		Mode:             resizeMode(spec.ResizeMode()),
 		Approved:         topic.Annotations[rocketmqv1alpha1.AnnotationApprove],
 		FirstSight:       firstSight(topic),
+		Closing:          !topic.DeletionTimestamp.IsZero(),
 		KeepHistory:      spec.KeepsHistory(),
 		Rescue:           spec.RescuesStranded(),
 		LongestDelay:     longestDelay(spec.Resize),

@@ -6,16 +6,23 @@ package resize
 import (
 	"fmt"
 	"hash/fnv"
+	"time"
 )
 
 // approvalID names a step so that an approval of it is good for exactly this
-// target, these brokers as they show now, and this round.
+// change, this target, these brokers as they show now, and this round: one that
+// was given for an earlier change with the same counts does nothing.
 func (p *pass) approvalID(kind StepKind) string {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%s|%s|%d|%d", p.spec.Topic, kind, p.spec.Queues, p.next.Record.Reopened)
+	fmt.Fprintf(h, "%s|%s|%d|%d|%d|%d", p.spec.Topic, kind, p.spec.Queues, p.spec.Generation,
+		p.started().UnixNano(), p.reopened())
 	for _, b := range p.brokers {
+		shown := b.shown
+		if b.role == leaving && kind == StepDeleteFromBroker {
+			shown.Perm = 0 // taking the topic from readers and deleting it are approved as one
+		}
 		if b.role != undeclared {
-			fmt.Fprintf(h, "|%s=%v", b.name, b.shown)
+			fmt.Fprintf(h, "|%s=%v", b.name, shown)
 		}
 	}
 	name := string(kind)
@@ -23,6 +30,22 @@ func (p *pass) approvalID(kind StepKind) string {
 		name = "Accept"
 	}
 	return fmt.Sprintf("%s-%d-%08x", name, p.spec.Queues, h.Sum32())
+}
+
+// started is when the present change began, or would begin with this pass.
+func (p *pass) started() time.Time {
+	if p.prev.Record.Stage == StageSteady {
+		return p.now
+	}
+	return p.prev.Record.Started
+}
+
+// reopened is how often reads were opened again in the present change.
+func (p *pass) reopened() int {
+	if p.prev.Record.Stage == StageSteady {
+		return 0
+	}
+	return p.next.Record.Reopened
 }
 
 // approved reports whether the user approved the step as it stands, and offers

@@ -72,27 +72,3 @@ func (p *pass) giveUp(lost []GivenUp) {
 		p.next.Record.GivenUpTotal += g.Messages
 	}
 }
-
-// leave takes the topic from brokers that left the spec: after the late
-// window, with reads open all the while, and after a fresh proof.
-func (p *pass) leave() bool {
-	var holds []Hold
-	s := Step{Kind: StepDeleteFromBroker, NotAfter: p.look.Started.Add(p.t.CutLookAge)}
-	for _, b := range p.with(leaving, func(b *broker) bool { return b.shown.Present }) {
-		l := p.next.Note.Leaving[b.name]
-		if l.End.IsZero() || p.look.Started.Before(l.End) {
-			holds = append(holds, Hold{Reason: ReasonLateWindow, Broker: b.name, Queue: NoQueue, Until: l.End})
-		}
-		s.Changes = append(s.Changes, BrokerChange{Broker: b.name, Expect: b.shown, Process: b.process})
-	}
-	if p.hold(StageClosingBroker, holds...) {
-		p.d.LookAgain = p.t.WatchEvery
-		return true
-	}
-	proof := fmt.Sprintf("the topic is deleted from %s: drained, late window over; %s that can be read again now are deleted with it",
-		brokers(len(s.Changes)), exactly(p.d.Proof.History))
-	if !p.mayCut(StageClosingBroker, StepDeleteFromBroker, proof) || !p.provenAgain() {
-		return true
-	}
-	return p.step(StageClosingBroker, s)
-}

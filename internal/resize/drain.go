@@ -28,12 +28,14 @@ type drainage struct {
 	vacant  []string
 	// unproven are broadcast groups whose absent members cannot be asked.
 	unproven []Hold
+	// ends is the sum of the queues' ends.
+	ends int64
 }
 
 // drain judges what every group that counts has left on the queues (rules R06,
-// R07, R20, R21). After a cut, a group without an entry is followed from the
-// end that was noted before it (rule R11).
-func (p *pass) drain(refs []QueueRef, after bool) drainage {
+// R07, R20, R21). On a queue that was cut, a group without an entry is followed
+// from the end that was noted before (rule R11).
+func (p *pass) drain(refs []QueueRef) drainage {
 	d := drainage{at: map[string]int64{}}
 	groups, unknown := p.readers()
 	if unknown != nil {
@@ -63,21 +65,31 @@ func (p *pass) drain(refs []QueueRef, after bool) drainage {
 		end, unknown := o.end(byName[ref.Broker], ref.Queue)
 		if unknown != nil {
 			d.other = append(d.other, *unknown)
-		} else if base, noted := p.prev.Note.Cuts[ref.Broker].base(ref.Queue); after && noted && end.Max < base {
+		} else if base, noted := p.baseOf(ref); noted && end.Max < base {
 			d.other = append(d.other, Hold{Reason: ReasonLogLostTail, Broker: ref.Broker, Queue: ref.Queue, Count: base - end.Max})
 		}
+		d.ends += end.Max
 	}
 	d.other = distinct(d.other)
 	for _, g := range groups {
-		p.drainGroup(&d, g, refs, tables, after)
+		p.drainGroup(&d, g, refs, tables)
 	}
 	slices.SortStableFunc(d.counts, func(a, b GroupCount) int { return cmp.Compare(b.Count, a.Count) })
 	slices.SortStableFunc(d.unread, func(a, b Hold) int { return cmp.Compare(b.Count, a.Count) })
 	return d
 }
 
+// baseOf is the end that was noted for a queue before its cut; false for one
+// that is readable, or was never cut.
+func (p *pass) baseOf(ref QueueRef) (int64, bool) {
+	if b := p.named(ref.Broker); b == nil || ref.Queue < b.shown.Read {
+		return 0, false
+	}
+	return p.next.Note.Cuts[ref.Broker].base(ref.Queue)
+}
+
 // drainGroup judges one group.
-func (p *pass) drainGroup(d *drainage, g reader, refs []QueueRef, tables map[string]offsets, after bool) {
+func (p *pass) drainGroup(d *drainage, g reader, refs []QueueRef, tables map[string]offsets) {
 	broadcast, known := g.Broadcast.Get()
 	switch {
 	case g.DeclaredBroadcast && g.absent:
@@ -89,7 +101,7 @@ func (p *pass) drainGroup(d *drainage, g reader, refs []QueueRef, tables map[str
 			d.other = append(d.other, Hold{Reason: ReasonBroadcastUnknown, Group: g.Name, Queue: NoQueue, Why: g.Positions.Why()})
 			return
 		}
-		p.account(d, g, refs, tables, after, func(ref QueueRef) (int64, bool) {
+		p.account(d, g, refs, tables, func(ref QueueRef) (int64, bool) {
 			at, has := positions[ref.Broker][ref.Queue]
 			return at, has
 		})
@@ -98,7 +110,7 @@ func (p *pass) drainGroup(d *drainage, g reader, refs []QueueRef, tables map[str
 		d.other = append(d.other, Hold{Reason: ReasonUnknown, Group: g.Name, Queue: NoQueue,
 			Why: "whether its members broadcast is not known: " + g.Broadcast.Why()})
 	}
-	p.account(d, g, refs, tables, after, func(ref QueueRef) (int64, bool) {
+	p.account(d, g, refs, tables, func(ref QueueRef) (int64, bool) {
 		at, has := tables[ref.Broker].committed[g.Name][ref.Queue]
 		return at, has
 	})
@@ -110,7 +122,7 @@ type owes struct {
 	left int64
 }
 
-func (p *pass) account(d *drainage, g reader, refs []QueueRef, tables map[string]offsets, after bool, position func(QueueRef) (int64, bool)) {
+func (p *pass) account(d *drainage, g reader, refs []QueueRef, tables map[string]offsets, position func(QueueRef) (int64, bool)) {
 	var left, beyond []owes
 	var total, expired, ahead int64
 	for _, ref := range refs {
@@ -119,10 +131,8 @@ func (p *pass) account(d *drainage, g reader, refs []QueueRef, tables map[string
 			continue
 		}
 		at, entry := position(ref)
-		if !entry && after {
-			if base, noted := p.prev.Note.Cuts[ref.Broker].base(ref.Queue); noted {
-				at = base
-			}
+		if base, noted := p.baseOf(ref); !entry && noted {
+			at = base
 			if p.skip.base {
 				at = end.Max
 			}
@@ -189,7 +199,9 @@ func (p *pass) beyond(d *drainage, g reader, past []owes, ahead int64) {
 	for _, s := range p.spec.Acknowledged {
 		if s.Group == g.Name && slices.ContainsFunc(past, func(o owes) bool { return o.ref == QueueRef{s.Broker, s.Queue} }) {
 			d.seeds = append(d.seeds, s)
-			d.vacant = []string{g.Name}
+			if !slices.Contains(d.vacant, g.Name) {
+				d.vacant = append(d.vacant, g.Name)
+			}
 		}
 	}
 }

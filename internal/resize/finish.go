@@ -6,6 +6,8 @@ package resize
 import (
 	"slices"
 	"time"
+
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
 // measure keeps count of what is left to drain and how fast it goes.
@@ -44,10 +46,7 @@ func (p *pass) finish() Decision {
 	behind := len(p.routeHolds())
 	d.InForce = behind == 0 && len(p.servers) > 0 && p.asDeclared(func(s Shown) bool { return s.Write == p.spec.Queues })
 	d.AsDeclared = d.InForce && p.atRest && p.asDeclared(func(s Shown) bool { return s.Read == p.spec.Queues })
-	d.Open = d.Stage != StageSteady || len(p.next.Note.Leaving) > 0
-	for _, c := range p.next.Note.Cuts {
-		d.Open = d.Open || !c.Over
-	}
+	d.Open = d.Stage != StageSteady || len(p.next.Note.Leaving) > 0 || len(p.next.Note.openCuts()) > 0
 	d.Omitted = max(0, len(d.Holds)-MaxOdd)
 	d.Holds = d.Holds[:min(len(d.Holds), MaxOdd)]
 	d.Findings = distinct(d.Findings)
@@ -66,7 +65,7 @@ func (p *pass) asDeclared(test func(Shown) bool) bool {
 			continue
 		}
 		n++
-		if !b.shown.Present || b.shown.Perm.Writable() != p.spec.permission().Writable() || !test(b.shown) {
+		if !b.shown.Present || (b.shown.Perm^p.spec.permission())&snapshot.PermReadWrite != 0 || !test(b.shown) {
 			return false
 		}
 	}

@@ -29,7 +29,6 @@ const (
 	ReasonPullOnlyReader    Reason = "PullOnlyReader"
 	ReasonOffsetBeyondEnd   Reason = "OffsetBeyondEnd"
 	ReasonLogLostTail       Reason = "LogLostTail"
-	ReasonPendingNotVisible Reason = "PendingNotVisible"
 	ReasonNoBroker          Reason = "NoBroker"
 	ReasonOrderConfig       Reason = "OrderConfig"
 )
@@ -48,6 +47,7 @@ const (
 	ReasonLateWindow        Reason = "LateWindow"
 	ReasonStillGrowing      Reason = "StillGrowing"
 	ReasonLatePending       Reason = "LatePending"
+	ReasonPendingNotVisible Reason = "PendingNotVisible"
 	ReasonDispatchBehind    Reason = "DispatchBehind"
 	ReasonUnread            Reason = "Unread"
 	ReasonInvisible         Reason = "Invisible"
@@ -66,6 +66,7 @@ const (
 	FindingBroadcastUnproven Reason = "BroadcastUnproven"
 	FindingLateMessage       Reason = "LateMessage"
 	FindingReadBelowWrite    Reason = "ReadBelowWrite"
+	FindingUnreadable        Reason = "Unreadable"
 	FindingGivenUp           Reason = "GivenUp"
 )
 

@@ -54,7 +54,7 @@ func (p *pass) live() bool {
 	for _, b := range p.brokers {
 		low, high := p.spec.Queues, b.shown.Read
 		if b.role == leaving {
-			low, high = 0, b.highest()
+			low, high = 0, max(b.highest(), p.next.Note.Cuts[b.name].From)
 		}
 		for queue := low; queue < high && b.role != undeclared; queue++ {
 			p.retiring = append(p.retiring, QueueRef{b.name, queue})

@@ -74,6 +74,7 @@ func (p *pass) pending() []Hold {
 			continue
 		case settings.TimerOutsideWheel || settings.TransOutsideTopic:
 			at(ReasonPendingNotVisible, 0, "keeps timers or half messages where they cannot be counted (timerRocksDBEnable, transRocksDBEnable); they are waited out instead, at the latest for the longest delay")
+			holds[len(holds)-1].Wait = p.lateWindow(b, settings) - p.aged()
 			continue
 		}
 		for _, level := range slices.Sorted(maps.Keys(seen.Delay)) {

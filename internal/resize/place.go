@@ -39,20 +39,30 @@ func (p *pass) addBrokers() bool {
 	s := Step{Kind: StepCreateTopic}
 	for _, b := range absent {
 		s.Changes = append(s.Changes, BrokerChange{Broker: b.name, Process: b.process,
-			Want: Shown{Present: true, Read: p.spec.Queues, Write: p.spec.Queues, Perm: closed(p.spec.permission())}})
+			Want: Shown{Present: true, Read: p.spec.Queues, Write: p.spec.Queues, Perm: p.doorOf(p.spec.permission())}})
 	}
 	return p.step(StageAddingBroker, s)
 }
 
+// doorOf is the permission that a broker is added with.
+func (p *pass) doorOf(perm snapshot.Perm) snapshot.Perm {
+	if p.skip.door {
+		return perm
+	}
+	return closed(perm)
+}
+
 // closed is the permission without writers and with readers.
-func closed(perm snapshot.Perm) snapshot.Perm { return perm&^snapshot.PermWrite | snapshot.PermRead }
+func closed(perm snapshot.Perm) snapshot.Perm {
+	return perm&^(snapshot.PermWrite|snapshot.PermInherit) | snapshot.PermRead
+}
 
 // openBrokers lets writers in on declared brokers that are closed to them,
 // once every known group has an entry on every queue there. Where the spec
-// wants a topic without writers it takes the bit away.
+// wants a topic without writers, or readers, it takes the bit away.
 func (p *pass) openBrokers() bool {
-	wanted := p.spec.permission() & snapshot.PermWrite
-	wrong := p.with(declared, func(b *broker) bool { return b.shown.Perm&snapshot.PermWrite != wanted })
+	wanted := p.spec.permission() & snapshot.PermReadWrite
+	wrong := p.with(declared, func(b *broker) bool { return b.shown.Perm&snapshot.PermReadWrite != wanted })
 	if len(wrong) == 0 {
 		return false
 	}
@@ -62,11 +72,11 @@ func (p *pass) openBrokers() bool {
 	var needs []span
 	s := Step{Kind: StepSetPermission}
 	for _, b := range wrong {
-		if wanted != 0 {
+		if wanted.Writable() && !b.shown.Perm.Writable() {
 			needs = append(needs, span{b, 0, b.highest()})
 		}
 		want := b.shown
-		want.Perm = b.shown.Perm&^snapshot.PermWrite | wanted
+		want.Perm = wanted
 		s.Changes = append(s.Changes, b.change(want))
 	}
 	if len(needs) > 0 && (p.seed(StageAddingBroker, needs) || p.awaitReaders(StageAddingBroker)) {
@@ -87,6 +97,14 @@ func (p *pass) closeBrokers() bool {
 	if len(left) == 0 && p.spec.permission().Writable() {
 		return p.hold(StageClosingBroker, Hold{Reason: ReasonNoBroker, Queue: NoQueue,
 			Why: "no declared broker takes writes yet, so none may be closed"})
+	}
+	for _, server := range p.servers {
+		for _, b := range left {
+			if !p.routed(server, b) {
+				return p.hold(StageClosingBroker, Hold{Reason: ReasonRouteBehind, Broker: server, Queue: NoQueue,
+					Why: fmt.Sprintf("does not route %s as it is yet; producers need it before others are closed", b.name)})
+			}
+		}
 	}
 	proof := fmt.Sprintf("%s closed to producers; readers stay until everything is drained and the late window is over", brokers(len(open)))
 	if !p.mayShrink(StageClosingBroker) || !p.mayCut(StageClosingBroker, StepSetPermission, proof) {

@@ -21,14 +21,27 @@ func Plan(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time) 
 type skips struct {
 	moments, fresh, routes, age, still, pending, drain, offline bool
 	dispatch, seeds, lateSeeds, watch, base, process, waivers   bool
-	closed                                                      bool
+	closed, invisible, leaveWindow, door                        bool
 }
 
 // plan is Plan with proofs left out. The order of the phases is the order of
 // what matters: the invariant, then what is in danger, then what is wanted.
 func plan(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time, skip skips) Decision {
 	p := newPass(spec, progress, look, now, skip)
-	for _, phase := range []func() bool{
+	phases := p.phases()
+	if spec.Closing {
+		phases = p.closing()
+	}
+	for _, phase := range phases {
+		if phase() {
+			break
+		}
+	}
+	return p.finish()
+}
+
+func (p *pass) phases() []func() bool {
+	return []func() bool{
 		p.validSpec,
 		p.usableLook,
 		p.knownWorld,
@@ -48,10 +61,12 @@ func plan(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time, 
 		p.retire,
 		p.rescue,
 		p.watch,
-	} {
-		if phase() {
-			break
-		}
 	}
-	return p.finish()
+}
+
+// closing are the phases while the object is being deleted: nothing is begun
+// and nothing is taken away, the invariant is kept, and what was cut is watched
+// to the end of its late window (rule R23).
+func (p *pass) closing() []func() bool {
+	return []func() bool{p.usableLook, p.knownWorld, p.repair, p.live, p.reopen, p.watch}
 }

@@ -97,6 +97,18 @@ func (n Note) Empty() bool {
 	return len(n.Cuts) == 0 && len(n.Leaving) == 0 && len(n.GivenUp) == 0
 }
 
+// openCuts are the brokers whose late window is not over.
+func (n Note) openCuts() []string {
+	var out []string
+	for name, c := range n.Cuts {
+		if !c.Over {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Cut is one broker's retired queues [To, From).
 type Cut struct {
 	To   int `json:"to"`

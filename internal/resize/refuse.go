@@ -44,11 +44,7 @@ func toolGroup(name string) bool { return names.ReservedGroup(name, names.Scope{
 // is changing (rule R16), and on ordered topics without the explicit choice
 // (cases Q09, Q10). Repair and re-opening are no choice and do not ask.
 func (p *pass) mayMove(stage Stage) bool {
-	var holds []Hold
-	for _, group := range slices.Sorted(maps.Keys(p.spec.Busy)) {
-		holds = append(holds, Hold{Reason: ReasonGroupBusy, Group: group, Queue: NoQueue, Why: p.spec.Busy[group]})
-	}
-	if p.hold(stage, holds...) {
+	if p.busy(stage) {
 		return false
 	}
 	why, unknown := p.ordered()
@@ -60,6 +56,15 @@ func (p *pass) mayMove(stage Stage) bool {
 			Why: why + ": keys move to other queues when their number changes, so order is kept only if producers pause; set spec.resize.orderChange to Allow"})
 	}
 	return true
+}
+
+// busy holds while a subscribing group is changing (rule R16).
+func (p *pass) busy(stage Stage) bool {
+	var holds []Hold
+	for _, group := range slices.Sorted(maps.Keys(p.spec.Busy)) {
+		holds = append(holds, Hold{Reason: ReasonGroupBusy, Group: group, Queue: NoQueue, Why: p.spec.Busy[group]})
+	}
+	return p.hold(stage, holds...)
 }
 
 // ordered says why order matters on the topic; empty when nothing says so.

@@ -3,7 +3,11 @@
 
 package resize
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
+)
 
 // repair raises reads wherever a broker shows more write than read queues
 // (cases Q02, Q03): what lies in between is invisible to every consumer. The
@@ -25,12 +29,38 @@ func (p *pass) repair() bool {
 				b.shown.Read, b.shown.Write, b.shown.Read, b.shown.Write-1)})
 	}
 	if len(changes) == 0 {
-		return false
+		return p.restoreReads()
 	}
 	if p.seed(StageRepairing, needs) {
 		return true
 	}
 	return p.step(StageRepairing, Step{Kind: StepRepairReads, Changes: changes})
+}
+
+// restoreReads gives declared brokers back the read permission that the spec
+// wants and somebody took: what is sent there meanwhile nobody can read. Nobody
+// owns those queues, so seeds go first here too.
+func (p *pass) restoreReads() bool {
+	var needs []span
+	s := Step{Kind: StepSetPermission}
+	for _, b := range p.with(declared, func(b *broker) bool { return b.shown.Present && !b.shown.Perm.Readable() }) {
+		if !p.spec.permission().Readable() {
+			continue
+		}
+		needs = append(needs, span{b, 0, b.highest()})
+		want := b.shown
+		want.Perm = b.shown.Perm&snapshot.PermWrite | snapshot.PermRead
+		s.Changes = append(s.Changes, b.change(want))
+		p.d.Findings = append(p.d.Findings, Hold{Reason: FindingUnreadable, Broker: b.name, Queue: NoQueue,
+			Why: fmt.Sprintf("has permission %d: consumers cannot read the topic there until it is put back", b.shown.Perm)})
+	}
+	if len(needs) == 0 {
+		return false
+	}
+	if p.seed(StageRepairing, needs) {
+		return true
+	}
+	return p.step(StageRepairing, s)
 }
 
 // foreignChange follows what brokers show against what was last read back and

@@ -30,7 +30,7 @@ func (p *pass) rescue() bool {
 	if !p.spec.Rescue || len(needs) == 0 {
 		return false
 	}
-	if p.seed(StageRescuing, needs) {
+	if p.busy(StageRescuing) || p.seed(StageRescuing, needs) {
 		return true
 	}
 	return p.step(StageRescuing, s)

@@ -5,7 +5,11 @@ package resize
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
 // mayShrink holds what takes queues away: where mayMove holds, and on stores
@@ -40,15 +44,16 @@ func (p *pass) retire() bool {
 	if p.spec.FirstSight && !p.mayCut(StageDraining, StepNarrowReads, "") || !p.mayShrink(StageDraining) {
 		return true
 	}
-	d := p.drain(p.retiring, false)
+	d := p.drain(p.retiring)
 	p.d.Findings = append(p.d.Findings, d.unproven...)
 	p.measure(d)
-	if p.settling() || p.late() || p.dispatching() || p.draining(d) || p.invisible(d) || p.history() {
+	p.handedOut(d)
+	if p.unhide(d) || p.settling() || p.late() || p.dispatching() || p.draining(d) || p.invisible() || p.history() {
 		return true
 	}
 	cuts := p.with(declared, func(b *broker) bool { return b.shown.Read > p.spec.Queues })
 	if len(cuts) == 0 {
-		return p.leave()
+		return p.leave(d)
 	}
 	if !p.mayCut(StageDraining, StepNarrowReads, p.readProof(cuts)) || !p.provenAgain() {
 		return true
@@ -102,6 +107,9 @@ func (p *pass) late() bool {
 		return false
 	}
 	if seen := p.pending(); len(seen) > 0 {
+		for _, h := range seen {
+			p.d.Remaining = max(p.d.Remaining, h.Wait)
+		}
 		return p.hold(StageLateMessages, seen...)
 	}
 	left := max(time.Second, p.t.Apart-p.now.Sub(l.lastOf))
@@ -150,23 +158,33 @@ func (p *pass) draining(d drainage) bool {
 	return p.hold(StageDraining, append(d.other, d.unread...)...)
 }
 
-// invisible holds until what was handed out to POP members has come back or
-// not: their offset moves when a message is handed out (rocketmq.md 4.5).
-func (p *pass) invisible(d drainage) bool {
+// handedOut follows for how long each group that may pop has had nothing left.
+// A group without members counts as one: what was handed out before they left
+// comes back all the same. A queue that moves begins the window again.
+func (p *pass) handedOut(d drainage) {
 	windows := map[string]window{}
-	var holds []Hold
+	of := p.processes() + fmt.Sprint(d.ends)
 	for _, g := range d.done {
-		if protocol, known := g.Protocol.Get(); known && protocol == "Classic" || g.absent {
+		if protocol, known := g.Protocol.Get(); known && protocol == snapshot.ProtocolClassic {
 			continue
 		}
-		w := p.prev.Lived.drained[g.Name].saw(p.look, p.processes(), p.t.MaxGap)
-		windows[g.Name] = w
-		if left := p.t.Invisible - w.span(); left > 0 {
-			holds = append(holds, Hold{Reason: ReasonInvisible, Group: g.Name, Queue: NoQueue, Wait: left, Count: int64(p.t.Invisible / time.Second)})
-			p.d.Remaining = max(p.d.Remaining, left)
-		}
+		windows[g.Name] = p.prev.Lived.drained[g.Name].saw(p.look, of, p.t.MaxGap)
 	}
 	p.next.Lived.drained = windows
+}
+
+// invisible holds until what was handed out to POP members has come back or
+// not: their offset moves when a message is handed out (rocketmq.md 4.5).
+func (p *pass) invisible() bool {
+	var holds []Hold
+	for _, name := range slices.Sorted(maps.Keys(p.next.Lived.drained)) {
+		left := p.t.Invisible - p.next.Lived.drained[name].span()
+		if left <= 0 || p.skip.invisible {
+			continue
+		}
+		holds = append(holds, Hold{Reason: ReasonInvisible, Group: name, Queue: NoQueue, Wait: left, Count: int64(p.t.Invisible / time.Second)})
+		p.d.Remaining = max(p.d.Remaining, left)
+	}
 	return p.hold(StageDraining, holds...)
 }
 

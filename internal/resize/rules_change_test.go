@@ -184,6 +184,7 @@ func TestK02_FirstSightNeverShrinks(t *testing.T) {
 	s.spec.FirstSight = true
 	d := s.peek()
 	s.Expect(reasons(d.Holds)).To(Equal([]Reason{ReasonAdoptedLarger}))
+	s.saved = d.Next
 	s.spec.Approved = "NarrowWrites-4-deadbeef"
 	s.Expect(s.peek().Step.Changing()).To(BeFalse(), "a stale approval does nothing")
 	s.spec.Approved = d.Approval.ID

@@ -68,7 +68,7 @@ func TestPlacement_ABrokerThatLeavesTheSpecIsDrainedThenDeleted(t *testing.T) {
 	s.Expect(d.Step.Changes).To(HaveLen(1))
 	s.Expect(d.Step.Changes[0].Want).To(Equal(Shown{true, 4, 4, 4}), "write stays at least 1")
 	began := s.w.Now
-	s.Expect(s.finish()).To(Equal([]StepKind{StepSetPermission, StepDeleteFromBroker}))
+	s.Expect(s.finish()).To(Equal([]StepKind{StepSetPermission, StepSetPermission, StepDeleteFromBroker}), "closed, hidden, deleted")
 	s.Expect(s.w.Now.Sub(began)).To(BeNumerically(">", s.spec.LongestDelay), "the late window is lived through with reads open")
 	s.Expect(s.w.Brokers[1].Present).To(BeFalse())
 	s.Expect(s.w.Brokers[0].Counts).To(Equal(model.Counts{Present: true, Read: 4, Write: 4, Perm: 6}))

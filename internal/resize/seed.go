@@ -45,7 +45,7 @@ func (p *pass) seed(stage Stage, needs []span) bool {
 				case unknown != nil:
 					holds = append(holds, *unknown)
 				case !clustering:
-				case queue >= n.b.shown.Read || end.Max == 0 || g.absent:
+				case queue >= n.b.shown.Read || !n.b.shown.Perm.Readable() || end.Max == 0 || g.absent:
 					seeds = append(seeds, Seed{Group: g.Name, Broker: n.b.name, Queue: queue,
 						Offset: p.seedAt(n.b, queue, end.Min, end.Max, o)})
 				default:
@@ -79,7 +79,8 @@ func seedStage(stage Stage) Stage {
 }
 
 // seedAt is the offset from which a group without an entry must begin, so that
-// it skips nothing the raise is for (rule R12).
+// it skips nothing the raise is for (rule R12). The present end is right only
+// while nobody could send there: in a repair producers already do.
 func (p *pass) seedAt(b *broker, queue int, low, high int64, o offsets) int64 {
 	if high == 0 {
 		return 0
@@ -88,7 +89,7 @@ func (p *pass) seedAt(b *broker, queue int, low, high int64, o offsets) int64 {
 		return min(base, high)
 	}
 	r := p.prev.Record.Brokers[b.name]
-	if queue >= r.ProvenLow && queue < r.ProvenHigh {
+	if queue >= r.ProvenLow && queue < r.ProvenHigh && queue >= b.shown.Write {
 		for _, entries := range o.committed {
 			if at, has := entries[queue]; has && at < high {
 				return low

@@ -55,6 +55,9 @@ type Spec struct {
 	// topic was adopted, handed over, restored or created again: a larger
 	// topic then stays as it is (rule K02).
 	FirstSight bool
+	// Closing says that the object is being deleted: nothing new is begun, and
+	// what was retired is watched to the end (rule R23).
+	Closing bool
 	// KeepHistory makes the read cut wait until everything in the retiring
 	// queues has expired (rule R22).
 	KeepHistory bool

@@ -4,6 +4,7 @@
 package resize
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
@@ -16,6 +17,9 @@ func (p *pass) reopen() bool {
 	var refs []QueueRef
 	for _, b := range p.brokers {
 		c, cut := p.next.Note.Cuts[b.name]
+		if b.role == leaving && !b.shown.Present {
+			delete(p.next.Note.Cuts, b.name) // its queues went with the topic, proven read
+		}
 		if !cut || b.role == undeclared || !b.shown.Present {
 			continue
 		}
@@ -33,12 +37,36 @@ func (p *pass) reopen() bool {
 		p.endWatch(nil, drainage{})
 		return false
 	}
-	d := p.drain(refs, true)
-	if len(d.unread) == 0 {
-		p.endWatch(refs, d)
-		return false
+	d := p.drain(refs)
+	p.acceptLostTail(&d)
+	switch {
+	case len(d.unread) > 0:
+		return p.raise(d)
+	case len(d.seeds) > 0:
+		return p.step(StageWatching, Step{Kind: StepSetOffsets, Seeds: d.seeds, Vacant: d.vacant})
 	}
-	return p.raise(d)
+	p.endWatch(refs, d)
+	return false
+}
+
+// acceptLostTail offers the exit of a watch that cannot end because a log lost
+// its tail: with an approval the present ends are what is watched from.
+func (p *pass) acceptLostTail(d *drainage) {
+	lost := func(h Hold) bool { return h.Reason == ReasonLogLostTail }
+	if !slices.ContainsFunc(d.other, lost) {
+		return
+	}
+	if !p.approved(StageWatching, "") {
+		p.d.Approval.Proof = "what the log lost cannot be proven read; accepted, the retired queues are watched from their present ends"
+		return
+	}
+	for _, h := range slices.DeleteFunc(slices.Clone(d.other), func(h Hold) bool { return !lost(h) }) {
+		c := p.next.Note.Cuts[h.Broker]
+		c.Base = slices.Clone(c.Base)
+		c.Base[h.Queue-c.To] -= h.Count
+		p.next.Note.Cuts[h.Broker] = c
+	}
+	d.other = slices.DeleteFunc(d.other, lost)
 }
 
 // follow carries a cut on by what its broker shows; false when it is over for
@@ -52,6 +80,8 @@ func (p *pass) follow(b *broker, c Cut) (Cut, bool) {
 	switch settings, known := b.seen.Settings.Get(); {
 	case c.To >= c.From:
 		return c, false
+	case p.spec.Closing && b.shown.Read >= c.From && p.next.Lived.alike.span() > p.t.CutLookAge:
+		return c, false // nothing is cut, and no step that an old leader holds can be sent any more
 	case b.shown.Read >= c.From: // all open: not cut yet, or opened again
 		c.Closed, c.End, c.Keep, c.Over = time.Time{}, time.Time{}, time.Time{}, false
 	case c.Closed.IsZero() && known:
@@ -86,8 +116,13 @@ func (p *pass) lateWindow(b *broker, s snapshot.Settings) time.Duration {
 }
 
 // leavingWindows starts a leaving broker's late window when all routes show it
-// closed, and forgets brokers that are gone.
+// closed, and forgets brokers that are gone. Nothing closes the door of such a
+// broker, so what producers still stamp by old routes is waited for as well.
 func (p *pass) leavingWindows() {
+	if p.spec.Closing {
+		clear(p.next.Note.Leaving) // such a broker stays as it is
+		return
+	}
 	routes := p.routeHolds()
 	p.d.Proof.Routed = 0
 	for _, b := range p.with(leaving, func(b *broker) bool { return true }) {
@@ -98,7 +133,7 @@ func (p *pass) leavingWindows() {
 			delete(p.next.Note.Leaving, b.name)
 		case l.End.IsZero() && known && len(routes) == 0:
 			l.Closed = p.now
-			l.End = p.now.Add(p.lateWindow(b, settings))
+			l.End = p.now.Add(p.spec.routeAge(p.t) + p.lateWindow(b, settings))
 			p.next.Note.Leaving[b.name] = l
 		}
 	}
@@ -177,6 +212,10 @@ func (p *pass) watch() bool {
 		}
 	}
 	p.d.Proof.Watched, p.d.Proof.WatchUntil = open, until
+	if p.spec.Closing && open == 0 && len(p.next.Note.openCuts()) == 0 {
+		p.atRest = true
+		return true
+	}
 	if holds := p.routeHolds(); len(holds) > 0 {
 		return p.hold(StageRoutes, holds...)
 	}

@@ -39,7 +39,7 @@ func (p *pass) usableLook() bool {
 // knownWorld takes in every broker and route that takes part. One unknown
 // answer stops everything: unknown unlocks nothing.
 func (p *pass) knownWorld() bool {
-	var holds []Hold
+	var holds, gone []Hold
 	names := p.spec.Placement
 	if names == nil {
 		names = slices.Collect(maps.Keys(p.look.Brokers))
@@ -48,7 +48,7 @@ func (p *pass) knownWorld() bool {
 	for name := range p.look.Brokers {
 		roles[name] = undeclared
 	}
-	for _, name := range p.prev.Record.Placed {
+	for _, name := range p.remembered() {
 		roles[name] = leaving
 	}
 	for _, name := range names {
@@ -58,10 +58,13 @@ func (p *pass) knownWorld() bool {
 		b := &broker{name: name, role: roles[name], seen: p.look.Brokers[name]}
 		if h, ok := p.takeIn(b); ok {
 			p.brokers = append(p.brokers, b)
+		} else if b.role == leaving && h.Reason == ReasonMasterMissing {
+			gone = append(gone, h)
 		} else if b.role != undeclared {
 			holds = append(holds, h)
 		}
 	}
+	holds = append(holds, p.missing(gone)...)
 	if len(names) == 0 {
 		holds = append(holds, Hold{Reason: ReasonMasterMissing, Queue: NoQueue, Why: "no name server shows a broker of the cluster"})
 	}
@@ -76,7 +79,11 @@ func (p *pass) knownWorld() bool {
 	}
 	p.d.Proof.Brokers = len(names)
 	p.showCounts()
-	return p.hold(p.lastStage(), holds...)
+	stage := p.lastStage()
+	if stage == StageSteady && len(gone) > 0 {
+		stage = StageClosingBroker // so that what is offered for approval keeps its name
+	}
+	return p.hold(stage, holds...)
 }
 
 // takeIn reads what a broker shows, or says why that is not known.
@@ -147,7 +154,7 @@ func (p *pass) routed(server string, b *broker) bool {
 	}
 	q, listed := route.Queues[b.name]
 	if !b.shown.Present {
-		return !listed
+		return !listed || hidden(q.Perm) // no client uses such a route (rule R14, case O35)
 	}
 	return listed && q == (snapshot.RouteQueues{Read: b.shown.Read, Write: b.shown.Write, Perm: b.shown.Perm})
 }
