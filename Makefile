@@ -87,6 +87,10 @@ test-e2e: ## Run the tests against real RocketMQ servers and clients on a real c
 test-race: ## Run the unit tests under the race detector.
 	go test -race $(GOTESTFLAGS) ./internal/... ./controllers/...
 
+.PHONY: soak
+soak: ## Resize at random while everything is killed at random, and count every message: SOAK=10m, SOAK_SEED, SOAK_VERSION.
+	hack/soak.sh
+
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder for FUZZTIME each (default 30s).
 	hack/fuzz.sh $${FUZZTIME:-30s}
