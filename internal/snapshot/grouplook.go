@@ -104,9 +104,10 @@ type ProxyMember struct {
 	FIFO bool
 	// Subscriptions are the member's own.
 	Subscriptions []Subscription
-	// Age is how long before the end of what was read the member's last record
-	// was stored, by the store times of the same queue; the least over the
-	// queues (rule R41).
+	// Age is how old the member's last record is, by the brokers' clocks and not
+	// by its proxy's (rule R41): from its store time to that of the last record
+	// of the same queue, plus how long that queue has not grown while it was
+	// looked at. It is the least over the queues.
 	Age time.Duration
 	// Left says that the last record is an UNREGISTER.
 	Left bool
