@@ -81,7 +81,7 @@ func SpreadOf(loads []int64, members int) (Spread, error) {
 }
 
 // less reports whether a is below b by a worthwhile part of b.
-func less(a, b int64) bool { return b-a > 0 && b-a >= b/worth }
+func less(a, b int64) bool { return b-a > (b-1)/worth }
 
 func averagelyMost(loads []int64, members int) int64 {
 	most := int64(0)
