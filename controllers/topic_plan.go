@@ -79,6 +79,7 @@ func (p *topicPass) lookAndPlan(ctx context.Context, spec resize.Spec) error {
 	}
 	p.now = p.r.Clock.Now()
 	progress := resize.Progress{Record: p.note.Record, Note: p.note.Note, Lived: p.mem.Lived}
+	progress.Record.Placed = p.placed()
 	d := resize.Plan(spec, progress, look, p.now)
 	p.look, p.decision = &look, &d
 	p.note.Record, p.note.Note, p.mem.Lived = d.Next.Record, d.Next.Note, d.Next.Lived

@@ -25,7 +25,7 @@ func (p *topicPass) brokersStatus() []rocketmqv1alpha1.TopicBrokerStatus {
 		master, _ := b.Master.Get()
 		stored, known, why := p.stored(name)
 		s := rocketmqv1alpha1.TopicBrokerStatus{Name: name}
-		expected := slices.Contains(p.view.Expected, name)
+		expected := slices.Contains(p.view.Expected, name) || p.leaves(name)
 		switch {
 		case !known:
 			if !expected {
@@ -36,7 +36,7 @@ func (p *topicPass) brokersStatus() []rocketmqv1alpha1.TopicBrokerStatus {
 			if !b.Runtime.IsKnown() {
 				s.State = rocketmqv1alpha1.TopicBrokerUnreachable
 			}
-		case !stored.Present && !expected:
+		case !stored.Present && (!expected || p.leaves(name)):
 			continue
 		case !stored.Present:
 			s.State = rocketmqv1alpha1.TopicBrokerMissing
@@ -81,6 +81,9 @@ func (p *topicPass) storedStatus(s *rocketmqv1alpha1.TopicBrokerStatus, b snapsh
 	case !expected:
 		s.State = rocketmqv1alpha1.TopicBrokerForeign
 		s.Message = "this broker has the topic and is not in spec.placement; it is left as it is"
+	case p.leaves(s.Name):
+		s.State = rocketmqv1alpha1.TopicBrokerChanging
+		s.Message = "spec.placement no longer names this broker; the topic is being taken from it"
 	case have.ReadQueues == declared && have.WriteQueues == declared && drift == "":
 		s.State = rocketmqv1alpha1.TopicBrokerInSync
 		if known {

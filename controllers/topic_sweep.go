@@ -30,6 +30,9 @@ type sweepView struct {
 	Drift        map[string]string
 	// Elsewhere are brokers outside the placement that have the topic.
 	Elsewhere []string
+	// Leaving are brokers outside the placement that were in it when the status
+	// was written, and that have the topic or do not say.
+	Leaving []string
 	// Highest is the largest read or write count on any broker.
 	Highest int
 	// Counts are read, write and permission by broker, as text.
@@ -44,7 +47,7 @@ func (v sweepView) String() string {
 // AtRest says that every expected broker shows the topic as declared.
 func (v sweepView) AtRest() bool {
 	return v.Unknown == "" && len(v.Undeclared) == 0 && len(v.Absent) == 0 && len(v.Present) > 0 &&
-		!v.CountsDiffer && len(v.Drift) == 0
+		len(v.Leaving) == 0 && !v.CountsDiffer && len(v.Drift) == 0
 }
 
 // Nowhere says that every broker of the cluster answered and none has it.
@@ -70,6 +73,9 @@ func viewOf(topic *rocketmqv1alpha1.Topic, sweep *snapshot.Cluster) sweepView {
 		b := sweep.Brokers[broker]
 		expected := slices.Contains(v.Expected, broker)
 		topics, known := b.Topics.Get()
+		if _, there := topics[name]; !expected && (there || !known) && wasPlaced(topic, broker) {
+			v.Leaving = append(v.Leaving, broker)
+		}
 		if !known {
 			if v.Unknown == "" {
 				v.Unknown = fmt.Sprintf("topics of %s are not known: %s", broker, b.Topics.Why())

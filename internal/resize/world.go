@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
 func (p *pass) validSpec() bool {
@@ -156,7 +154,13 @@ func (p *pass) routed(server string, b *broker) bool {
 	if !b.shown.Present {
 		return !listed || hidden(q.Perm) // no client uses such a route (rule R14, case O35)
 	}
-	return listed && q == (snapshot.RouteQueues{Read: b.shown.Read, Write: b.shown.Write, Perm: b.shown.Perm})
+	// A broker masks what it registers with its own permission, where that is
+	// not read and write (rocketmq.md 3.2).
+	masked := b.shown.Perm
+	if settings, known := b.seen.Settings.Get(); known {
+		masked &= settings.Permission
+	}
+	return listed && q.Read == b.shown.Read && q.Write == b.shown.Write && (q.Perm == b.shown.Perm || q.Perm == masked)
 }
 
 // routeHolds names every name server that does not show what brokers show.
