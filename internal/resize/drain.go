@@ -79,13 +79,19 @@ func (p *pass) drain(refs []QueueRef) drainage {
 	return d
 }
 
-// baseOf is the end that was noted for a queue before its cut; false for one
-// that is readable, or was never cut.
+// baseOf is the end that was noted for a queue before readers lost it; false
+// for one that is readable, or was never noted.
 func (p *pass) baseOf(ref QueueRef) (int64, bool) {
-	if b := p.named(ref.Broker); b == nil || ref.Queue < b.shown.Read {
+	b := p.named(ref.Broker)
+	switch {
+	case b == nil:
+		return 0, false
+	case ref.Queue >= b.shown.Read:
+		return p.next.Note.Cuts[ref.Broker].base(ref.Queue)
+	case b.shown.Perm.Readable():
 		return 0, false
 	}
-	return p.next.Note.Cuts[ref.Broker].base(ref.Queue)
+	return Cut{Base: p.next.Note.Leaving[ref.Broker].Base}.base(ref.Queue)
 }
 
 // drainGroup judges one group.
@@ -124,7 +130,7 @@ type owes struct {
 
 func (p *pass) account(d *drainage, g reader, refs []QueueRef, tables map[string]offsets, position func(QueueRef) (int64, bool)) {
 	var left, beyond []owes
-	var total, expired, ahead int64
+	var total, expired int64
 	for _, ref := range refs {
 		end, asked := tables[ref.Broker].queues[ref.Queue]
 		if !asked {
@@ -139,7 +145,6 @@ func (p *pass) account(d *drainage, g reader, refs []QueueRef, tables map[string
 		}
 		if at > end.Max {
 			beyond = append(beyond, owes{ref, at - end.Max})
-			ahead += at - end.Max
 			continue
 		}
 		if n := end.Max - max(at, end.Min); n > 0 {
@@ -159,7 +164,7 @@ func (p *pass) account(d *drainage, g reader, refs []QueueRef, tables map[string
 		return
 	}
 	if len(beyond) > 0 {
-		p.beyond(d, g, beyond, ahead)
+		p.beyond(d, g, beyond)
 	}
 	if total == 0 {
 		return
@@ -190,7 +195,11 @@ func (p *pass) reasonOf(g reader) Reason {
 
 // beyond holds for offsets past a queue's end; the exit is the value that the
 // user names, set while the group has no member (rule R06).
-func (p *pass) beyond(d *drainage, g reader, past []owes, ahead int64) {
+func (p *pass) beyond(d *drainage, g reader, past []owes) {
+	ahead := int64(0)
+	for _, o := range past {
+		ahead += o.left
+	}
 	where, more := worst(past)
 	d.other = append(d.other, Hold{Reason: ReasonOffsetBeyondEnd, Group: g.Name, Queue: NoQueue, Count: ahead, Where: where, More: more})
 	if !g.absent {

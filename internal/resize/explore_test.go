@@ -91,6 +91,9 @@ func (e *explorer) visit(r *run, budget int) {
 		}
 	}
 	if r.ended {
+		if what := r.w.Unreadable(); what != "" && r.spec.Rescue && !r.spec.Closing {
+			e.found = "at the end " + what + "\n" + strings.Join(e.trail, ", ")
+		}
 		e.ends++
 		return
 	}

@@ -78,7 +78,7 @@ func (p *pass) widenWrites() bool {
 
 func (p *pass) turnRound(b *broker) bool {
 	_, cut := p.next.Note.Cuts[b.name]
-	return !cut && p.prev.Record.Brokers[b.name].From.Write >= p.spec.Queues
+	return !cut && p.prev.Record.Stage != StageSteady && p.next.Record.Brokers[b.name].From.Write >= p.spec.Queues
 }
 
 // awaitReaders waits until all routes show the new reads and, while any group

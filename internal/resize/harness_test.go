@@ -36,7 +36,10 @@ type run struct {
 	strict    bool        // round-trip persisted progress through JSON
 	foreign   bool        // an old state or an old leader may have come back
 	stopped   bool        // the last decision was held by a foreign change
+	strand    bool        // the last decision was held by stranded messages
 	ended     bool        // the last decision found the topic as declared
+	offered   *Approval   // what the last decision waits for a person for
+	granted   StepKind    // what a person approved in the present change
 	bad       string      // the first violation
 	cuts      int
 	seen      map[Stage]int
@@ -95,7 +98,13 @@ func (r *run) decide(look snapshot.TopicLook) {
 		r.persist()
 	}
 	r.ended = d.AsDeclared && !d.Open && d.Next.Note.Empty()
+	if r.spec.Closing {
+		r.ended = !d.Open && calls(d.Step) == 0
+	}
+	r.offered = d.Approval
+	r.judgeStep(d, look)
 	r.stopped = len(d.Holds) > 0 && d.Holds[0].Reason == ReasonForeignChange
+	r.strand = len(d.Holds) > 0 && d.Holds[0].Reason == FindingStranded
 	if calls(d.Step) > 0 {
 		r.next, r.at = &d, 0
 	}
@@ -181,10 +190,15 @@ func (r *run) send(s *Step, at *int, on basis) {
 		r.lostWrite = false
 		return
 	}
-	if s.Kind == StepNarrowReads || s.Kind == StepDeleteFromBroker {
+	hides := c.Want.Present && hidden(c.Want.Perm)
+	if s.Cuts() || hides {
 		t := r.spec.Timings.orDefaults()
 		r.cuts++
-		r.violate(r.w.CheckCut(n, c.Want.Read, model.Cut{Asked: on.asked, Larger: on.larger[n], Age: t.CutLookAge, RouteAge: r.spec.routeAge(t), Still: t.Still}))
+		to := c.Want.Read
+		if hides {
+			to = 0
+		}
+		r.violate(r.w.CheckCut(n, to, model.Cut{Asked: on.asked, Larger: on.larger[n], Age: t.CutLookAge, RouteAge: r.spec.routeAge(t), Still: t.Still}))
 	}
 	r.w.Write(n, model.Counts{Present: c.Want.Present, Read: c.Want.Read, Write: c.Want.Write, Perm: c.Want.Perm})
 }
@@ -219,7 +233,7 @@ func (r *run) cycle() {
 
 // target edits the spec.
 func (r *run) target(n int) {
-	r.spec.Queues, r.ended = n, false
+	r.spec.Queues, r.ended, r.granted = n, false, ""
 	r.spec.Generation++
 	r.w.Target = n
 	r.w.SeeLarger()
@@ -231,5 +245,8 @@ func (r *run) rested() bool {
 	for !look.Next(r.w) {
 	}
 	d := plan(r.spec, r.saved, look.Look(), r.w.Now, r.skip)
+	if r.spec.Closing {
+		return !d.Open && calls(d.Step) == 0
+	}
 	return d.AsDeclared && !d.Open && calls(d.Step) == 0
 }

@@ -17,20 +17,20 @@ type Reason string
 
 // Reasons that only an edit, an approval or other help from a person ends.
 const (
-	ReasonInvalidSpec       Reason = "InvalidSpec"
-	ReasonRefusedTopic      Reason = "RefusedTopic"
-	ReasonOrderedTopic      Reason = "OrderedTopic"
-	ReasonUnsupportedStore  Reason = "UnsupportedStore"
-	ReasonAdoptedLarger     Reason = "AdoptedLarger"
-	ReasonAwaitingApproval  Reason = "AwaitingApproval"
-	ReasonForeignChange     Reason = "ForeignChange"
-	ReasonGroupOffline      Reason = "GroupOffline"
-	ReasonGroupReadsNoMore  Reason = "GroupReadsNoMore"
-	ReasonPullOnlyReader    Reason = "PullOnlyReader"
-	ReasonOffsetBeyondEnd   Reason = "OffsetBeyondEnd"
-	ReasonLogLostTail       Reason = "LogLostTail"
-	ReasonNoBroker          Reason = "NoBroker"
-	ReasonOrderConfig       Reason = "OrderConfig"
+	ReasonInvalidSpec      Reason = "InvalidSpec"
+	ReasonRefusedTopic     Reason = "RefusedTopic"
+	ReasonOrderedTopic     Reason = "OrderedTopic"
+	ReasonUnsupportedStore Reason = "UnsupportedStore"
+	ReasonAdoptedLarger    Reason = "AdoptedLarger"
+	ReasonAwaitingApproval Reason = "AwaitingApproval"
+	ReasonForeignChange    Reason = "ForeignChange"
+	ReasonGroupOffline     Reason = "GroupOffline"
+	ReasonGroupReadsNoMore Reason = "GroupReadsNoMore"
+	ReasonPullOnlyReader   Reason = "PullOnlyReader"
+	ReasonOffsetBeyondEnd  Reason = "OffsetBeyondEnd"
+	ReasonLogLostTail      Reason = "LogLostTail"
+	ReasonNoBroker         Reason = "NoBroker"
+	ReasonOrderConfig      Reason = "OrderConfig"
 )
 
 // Reasons that pass by themselves.

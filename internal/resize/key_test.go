@@ -23,6 +23,10 @@ func (r *run) key(key []byte) []byte {
 	for _, t := range r.basis.larger {
 		key = model.AppendTime(key, t, now)
 	}
+	if r.spec.Mode == ModeApprove {
+		key = model.AppendTime(append(append(key, r.spec.Approved...), r.granted...), r.saved.Record.Started, now)
+	}
+	key = fmt.Appendf(key, "%v%v%v", r.spec.Placement, r.spec.Closing, r.spec.Rescue)
 	key = appendRecord(key, r.saved, now)
 	key = appendLived(key, r.saved.Lived, now)
 	if r.looker != nil {
@@ -51,6 +55,11 @@ func appendRecord(key []byte, p Progress, now time.Time) []byte {
 			key = appendShown(key, s)
 		}
 		key = model.AppendInts(key, b.ProvenLow, b.ProvenHigh)
+	}
+	key = fmt.Appendf(key, "%v", p.Record.Placed)
+	for _, name := range slices.Sorted(maps.Keys(p.Note.Leaving)) {
+		key = fmt.Appendf(append(key, name...), "%v", p.Note.Leaving[name].Base)
+		key = model.AppendTime(key, p.Note.Leaving[name].End, now)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Note.Cuts)) {
 		c := p.Note.Cuts[name]

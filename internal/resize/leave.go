@@ -58,6 +58,7 @@ func (p *pass) missing(gone []Hold) []Hold {
 // leads no client anywhere (rule R14, case O35).
 func (p *pass) leave(d drainage) bool {
 	var holds []Hold
+	bases := map[string]Leaving{}
 	hide := Step{Kind: StepSetPermission, NotAfter: p.look.Started.Add(p.t.CutLookAge)}
 	s := Step{Kind: StepDeleteFromBroker, NotAfter: hide.NotAfter}
 	for _, b := range p.with(leaving, func(b *broker) bool { return b.shown.Present }) {
@@ -70,6 +71,8 @@ func (p *pass) leave(d drainage) bool {
 			want := b.shown
 			want.Perm = permHidden
 			hide.Changes = append(hide.Changes, b.change(want))
+			l.Base = b.ends()
+			bases[b.name] = l
 		}
 		s.Changes = append(s.Changes, BrokerChange{Broker: b.name, Expect: b.shown, Process: b.process})
 	}
@@ -84,9 +87,20 @@ func (p *pass) leave(d drainage) bool {
 	}
 	p.giveUp(d.givenUp)
 	if len(hide.Changes) > 0 {
+		maps.Copy(p.next.Note.Leaving, bases)
 		return p.step(StageClosingBroker, hide)
 	}
 	return p.step(StageClosingBroker, s)
+}
+
+// ends are the ends of the broker's readable queues, from queue 0 on.
+func (b *broker) ends() []int64 {
+	queues, _ := b.seen.Queues.Get()
+	out := make([]int64, b.shown.Read)
+	for queue := range out {
+		out[queue] = queues[queue].Max
+	}
+	return out
 }
 
 // unhide opens leaving brokers to readers again where something arrived after

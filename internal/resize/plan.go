@@ -58,6 +58,7 @@ func (p *pass) phases() []func() bool {
 		p.openBrokers,
 		p.orderConfig,
 		p.closeBrokers,
+		p.rescueLeaving,
 		p.retire,
 		p.rescue,
 		p.watch,

@@ -139,6 +139,9 @@ type Leaving struct {
 	// window is over.
 	Closed time.Time `json:"closed,omitzero"`
 	End    time.Time `json:"end,omitzero"`
+	// Base are the queues' ends, from queue 0 on, before the broker was hidden
+	// from readers: who keeps no entry there has read as far as that.
+	Base []int64 `json:"base,omitempty"`
 }
 
 func (r Record) clone() Record {

@@ -27,7 +27,7 @@ func randomRun(t *rapid.T, skip skips) *run {
 	most := 2 + pick(t, 4, "most")
 	start := 1 + pick(t, most, "start")
 	w := model.New(epoch, 1+pick(t, 3, "brokers"), 1+pick(t, 2, "servers"), start, most)
-	w.RouteAge = brisk().RouteAge
+	w.RouteAge, w.Invisible = brisk().RouteAge, brisk().Invisible
 	w.LongestDelay = time.Duration(9+21*pick(t, 2, "delay")) * time.Second
 	for g := range 1 + pick(t, 3, "groups") {
 		kind := []model.Kind{model.Classic, model.Classic, model.POP, model.Broadcast}[pick(t, 4, "kind")]
@@ -38,6 +38,9 @@ func randomRun(t *rapid.T, skip skips) *run {
 	}
 	r := &run{w: w, skip: skip, strict: true, seen: map[Stage]int{}}
 	r.spec = Spec{Topic: model.Topic, Generation: 1, Queues: start, LongestDelay: w.LongestDelay, Timings: brisk()}
+	if pick(t, 5, "mode") == 0 {
+		r.spec.Mode = ModeApprove
+	}
 	return r
 }
 
@@ -100,6 +103,31 @@ func events() []event {
 		{"target", 1, func(t *rapid.T, r *run) { r.target(1 + pick(t, len(r.w.Brokers[0].Queues), "target")) }},
 		{"waive", 1, func(t *rapid.T, r *run) { r.waive(group(t, r)) }},
 		{"jump back", 1, func(_ *rapid.T, r *run) { r.jumpBack() }},
+		{"approve", 3, func(_ *rapid.T, r *run) { r.approve() }},
+		{"place", 1, func(t *rapid.T, r *run) { r.placeAnywhere(pick(t, 7, "brokers")) }},
+		{"meddle", 1, func(t *rapid.T, r *run) {
+			b := broker(t, r) // lowers reads, or writes, or both: a raise without seeds is its own loss
+			r.foreign = true
+			c := r.w.Brokers[b].Counts
+			c.Read, c.Write = 1+pick(t, max(1, c.Read), "read"), 1+pick(t, max(1, c.Write), "write")
+			r.w.Meddle(b, c)
+		}},
+	}
+}
+
+// placeAnywhere edits the placement by the bits of a number. A producer with a
+// queue list of its own may send to a broker until the topic is gone from it,
+// and nothing but such a producer's owner can help that.
+func (r *run) placeAnywhere(bits int) {
+	var names []string
+	for i := range r.w.Brokers {
+		if (bits+1)&(1<<i) != 0 {
+			names = append(names, r.w.Brokers[i].Name)
+		}
+	}
+	fixed := slices.ContainsFunc(r.w.Producers, func(p model.Producer) bool { return p.Fixed })
+	if len(names) > 0 && !fixed {
+		r.place(names...)
 	}
 }
 
@@ -164,6 +192,8 @@ func (r *run) settleDown() string {
 		if r.foreign && r.stopped {
 			r.spec.Generation++ // a person looked, and goes on from there
 		}
+		r.approve()
+		r.spec.Rescue = r.spec.Rescue || r.strand
 	}
 	look := &model.Looker{}
 	for !look.Next(r.w) {
@@ -188,6 +218,7 @@ func wander(t *rapid.T, skip skips, length int) (*run, string) {
 			return r, r.bad + "\n" + strings.Join(trail, ", ")
 		}
 	}
+	r.spec.Closing = pick(t, 6, "deleted") == 0
 	if bad := r.settleDown(); bad != "" {
 		return r, bad + "\n" + strings.Join(trail, ", ")
 	}

@@ -11,11 +11,17 @@ import (
 // rescue names messages on queues that nobody can read any more and that
 // Lockstep did not retire, and makes them readable when the spec asks. From
 // there the ordinary stages drain and narrow.
-func (p *pass) rescue() bool {
+func (p *pass) rescue() bool { return p.rescueOn(declared, StageRescuing) }
+
+// rescueLeaving does the same where the topic is to be deleted, and holds the
+// deletion until what is stranded there was rescued or given up.
+func (p *pass) rescueLeaving() bool { return p.rescueOn(leaving, StageClosingBroker) }
+
+func (p *pass) rescueOn(of role, stage Stage) bool {
 	var needs []span
 	s := Step{Kind: StepWidenReads}
 	var found []Hold
-	for _, b := range p.with(declared, func(b *broker) bool { return b.shown.Present }) {
+	for _, b := range p.with(of, func(b *broker) bool { return b.shown.Present }) {
 		stranded, top := p.stranded(b)
 		if len(stranded) == 0 {
 			continue
@@ -27,13 +33,15 @@ func (p *pass) rescue() bool {
 		s.Changes = append(s.Changes, b.change(want))
 	}
 	p.d.Findings = append(p.d.Findings, found...)
-	if !p.spec.Rescue || len(needs) == 0 {
+	switch {
+	case len(needs) == 0:
 		return false
-	}
-	if p.busy(StageRescuing) || p.seed(StageRescuing, needs) {
+	case !p.spec.Rescue:
+		return of == leaving && p.hold(stage, found...)
+	case p.busy(stage) || p.seed(stage, needs):
 		return true
 	}
-	return p.step(StageRescuing, s)
+	return p.step(stage, s)
 }
 
 // stranded lists, by group, what lies unread beyond the read count of a
@@ -47,7 +55,11 @@ func (p *pass) stranded(b *broker) ([]Hold, int) {
 	}
 	r := p.next.Record.Brokers[b.name]
 	cut, watched := p.next.Note.Cuts[b.name]
-	byGroup := map[string][]owes{}
+	byGroup, givenUp := map[string][]owes{}, map[string]bool{}
+	groups, _ := p.readers()
+	for _, g := range groups {
+		givenUp[g.Name] = p.waived(g)
+	}
 	expired := map[string]int64{}
 	top := 0
 	for queue, end := range o.queues {
@@ -65,7 +77,16 @@ func (p *pass) stranded(b *broker) ([]Hold, int) {
 		for group, entries := range o.committed {
 			if at, has := entries[queue]; has && !toolGroup(group) {
 				readers++
-				add(group, at)
+				if !givenUp[group] {
+					add(group, at)
+				}
+			}
+		}
+		for _, g := range groups { // what goes with a broker has to be read by all
+			clusters, _ := g.clustering()
+			if _, has := o.committed[g.Name][queue]; !has && clusters && !givenUp[g.Name] && b.role == leaving {
+				readers++
+				add(g.Name, end.Min)
 			}
 		}
 		if readers == 0 {

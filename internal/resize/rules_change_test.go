@@ -200,7 +200,7 @@ func TestApprove_StopsBeforeEachCutWithItsProof(t *testing.T) {
 	d := s.peek()
 	s.Expect(reasons(d.Holds)).To(Equal([]Reason{ReasonAwaitingApproval}))
 	s.Expect(d.InForce).To(BeFalse())
-	s.spec.Approved = d.Approval.ID
+	s.accept(d)
 	for range 5 {
 		s.w.Send(0, 0, 7, false)
 	}
@@ -215,7 +215,7 @@ func TestApprove_StopsBeforeEachCutWithItsProof(t *testing.T) {
 	s.Expect(reasons(wait.Holds)).To(Equal([]Reason{ReasonAwaitingApproval}))
 	s.Expect(wait.Approval.Proof).To(ContainSubstring("takes away 5 messages that can be read again"), "R22")
 	s.Expect(wait.InForce).To(BeTrue())
-	s.spec.Approved = wait.Approval.ID
+	s.accept(wait)
 	s.Expect(s.finish()).To(Equal([]StepKind{StepNarrowReads}))
 }
 

@@ -174,8 +174,7 @@ func TestApprove_AnApprovalOfAnEarlierChangeDoesNothing(t *testing.T) {
 	s.spec.Mode = ModeApprove
 	approve := func() Decision {
 		d := s.peek()
-		s.saved = d.Next
-		s.spec.Approved = d.Approval.ID
+		s.accept(d)
 		return d
 	}
 	first := approve()

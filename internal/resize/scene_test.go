@@ -57,6 +57,12 @@ func (s *scene) with(tamper func(*snapshot.TopicLook)) Decision {
 	return d
 }
 
+// accept approves what a decision waits for.
+func (s *scene) accept(d Decision) {
+	s.saved = d.Next
+	s.spec.Approved, s.granted = d.Approval.ID, d.Approval.Step
+}
+
 // until runs the operator, with clients at work, until a decision has the
 // stage; the decision is not acted on.
 func (s *scene) until(stage Stage) Decision {

@@ -13,6 +13,11 @@ type span struct {
 // known group that has none there (rules R12, R13). It reports whether the
 // pass is over: a step to set them, or a hold. When it returns false every
 // known group was read back with an entry on every queue.
+//
+// An entry beyond the end is as good as none: brokers of 4.9 keep the offsets of
+// a deleted topic, and a reader that begins there skips all that comes first
+// (rocketmq.md 3.5, case Q23). On a queue that is new it is seeded over; where
+// messages are, it holds until the user names the value (rule R06).
 func (p *pass) seed(stage Stage, needs []span) bool {
 	if p.skip.seeds {
 		return false
@@ -24,6 +29,7 @@ func (p *pass) seed(stage Stage, needs []span) bool {
 	var seeds []Seed
 	var holds []Hold
 	waits := map[string]*Hold{}
+	past := map[string][]owes{}
 	for _, n := range needs {
 		o, unknown := p.offsets(n.b)
 		if unknown != nil {
@@ -37,7 +43,12 @@ func (p *pass) seed(stage Stage, needs []span) bool {
 				break
 			}
 			for _, g := range groups {
-				if _, has := o.committed[g.Name][queue]; has {
+				at, has := o.committed[g.Name][queue]
+				if has && at <= end.Max {
+					continue
+				}
+				if has && end.Max > 0 {
+					past[g.Name] = append(past[g.Name], owes{QueueRef{n.b.name, queue}, at - end.Max})
 					continue
 				}
 				clustering, unknown := g.clustering()
@@ -56,7 +67,16 @@ func (p *pass) seed(stage Stage, needs []span) bool {
 			}
 		}
 	}
-	if len(holds) > 0 {
+	var d drainage
+	for _, g := range groups {
+		if all := past[g.Name]; len(all) > 0 {
+			p.beyond(&d, g, all)
+		}
+	}
+	if len(d.seeds) > 0 {
+		return p.step(seedStage(stage), Step{Kind: StepSetOffsets, Seeds: d.seeds, Vacant: d.vacant})
+	}
+	if holds = append(holds, d.other...); len(holds) > 0 {
 		return p.hold(stage, distinct(holds)...)
 	}
 	if len(seeds) > 0 {

@@ -17,7 +17,7 @@ func (w *World) Check(watched func(broker string, queue int) bool) string {
 	}
 	for i := range w.Brokers {
 		b := &w.Brokers[i]
-		if b.Present && (b.Write < 1 || b.Read < b.Write) {
+		if b.Present && (b.Write < 1 || b.Read < b.Write) && !b.Foreign {
 			return fmt.Sprintf("%s has read %d, write %d", b.Name, b.Read, b.Write)
 		}
 		for q := range b.Queues {
@@ -26,13 +26,31 @@ func (w *World) Check(watched func(broker string, queue int) bool) string {
 					if !w.owed(g, m) {
 						continue
 					}
-					if next := w.position(g, i, q); next != None && at < next {
+					if next := w.position(g, i, q); next != None && at < next && m.Out&(1<<g) == 0 {
 						w.lose(g, i, q, at, "was passed by")
 						return w.Lost
 					}
-					if q >= b.Read && !watched(b.Name, q) {
+					if q >= b.Read && !b.Queues[q].Foreign && !watched(b.Name, q) {
 						w.lose(g, i, q, at, "lies where nobody reads or watches")
 						return w.Lost
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// Unreadable says which message that a group is owed lies where nobody can read
+// it, whoever is to blame. Empty when none does.
+func (w *World) Unreadable() string {
+	for i := range w.Brokers {
+		b := &w.Brokers[i]
+		for q := b.Read; q < len(b.Queues); q++ {
+			for at, m := range b.Queues[q].Messages {
+				for g := range w.Groups {
+					if w.owed(g, m) {
+						return fmt.Sprintf("message %d of %s/%d is still unread by %s", at, b.Name, q, w.Groups[g].Name)
 					}
 				}
 			}
@@ -60,6 +78,9 @@ func (w *World) position(group, broker, queue int) int {
 
 func (w *World) skipped(group, broker, queue, from, to int) {
 	for at := from; at < to; at++ {
+		if w.Groups[group].Kind == Broadcast { // it begins with what comes after it
+			w.Brokers[broker].Queues[queue].Messages[at].Read |= 1 << group
+		}
 		if w.owed(group, w.Brokers[broker].Queues[queue].Messages[at]) {
 			w.lose(group, broker, queue, at, "was skipped: the group had no entry and started at the end")
 		}
@@ -75,14 +96,26 @@ func (w *World) lose(group, broker, queue, at int, how string) {
 // SeeLarger notes when a broker or a route shows more than the target.
 func (w *World) SeeLarger() {
 	for i := range w.Brokers {
-		larger := w.Brokers[i].Present && w.Brokers[i].Write > w.Target
+		target := w.Target
+		if w.Brokers[i].Leaves {
+			target = 0
+		}
+		larger := w.Brokers[i].writable() > target
 		for _, n := range w.NameServers {
-			larger = larger || n.Up && n.Routes[i].Present && n.Routes[i].Write > w.Target
+			larger = larger || n.Up && n.Routes[i].writable() > target
 		}
 		if larger {
 			w.Brokers[i].Larger = w.Now
 		}
 	}
+}
+
+// writable is the number of queues that producers see.
+func (c Counts) writable() int {
+	if !c.Present || !c.Perm.Writable() {
+		return 0
+	}
+	return c.Write
 }
 
 // Cut says what must have been proven before a broker loses queues.
@@ -144,7 +177,8 @@ func (w *World) unread(group, broker, queue, at int, m Message) bool {
 	g := &w.Groups[group]
 	switch {
 	case g.Kind == Broadcast:
-		return g.Online && g.Local[broker][queue] <= at
+		// One that came back after the broker was hidden could not be asked.
+		return g.Online && g.Local[broker][queue] <= at && m.Read&(1<<group) == 0 && w.Brokers[broker].Perm.Readable()
 	case g.GivenUp && !g.Online:
 		return false
 	}

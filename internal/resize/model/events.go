@@ -27,6 +27,7 @@ func (w *World) Tick(d time.Duration) {
 			w.land(i, l.Queue, false)
 		}
 		b.Late = kept
+		w.revive(i)
 	}
 	w.SeeLarger()
 	for i := range w.Producers {
@@ -39,9 +40,31 @@ func (w *World) Tick(d time.Duration) {
 // land stores a message; undispatched keeps it out of the visible end.
 func (w *World) land(broker, queue int, undispatched bool) {
 	q := &w.Brokers[broker].Queues[queue]
+	if !w.Brokers[broker].Present {
+		for g := range w.Groups {
+			if w.owed(g, Message{}) {
+				w.lose(g, broker, queue, len(q.Messages), "came after the topic was deleted")
+			}
+		}
+		return
+	}
 	q.Messages = append(q.Messages, Message{Landed: w.Now})
 	if !undispatched {
 		q.Shown = len(q.Messages)
+	}
+}
+
+// revive gives messages that were popped and not finished in time to the retry
+// topic of their group, as the broker does by itself: from then on they do not
+// depend on their queue (rocketmq.md 4.4).
+func (w *World) revive(broker int) {
+	for q := range w.Brokers[broker].Queues {
+		for at := range w.Brokers[broker].Queues[q].Messages {
+			m := &w.Brokers[broker].Queues[q].Messages[at]
+			if m.Out != 0 && w.Now.Sub(m.Taken) >= w.Invisible {
+				m.Read, m.Out = m.Read|m.Out, 0
+			}
+		}
 	}
 }
 
@@ -124,6 +147,7 @@ func (w *World) Write(broker int, c Counts) {
 		return
 	}
 	b.Before, b.Counts = b.Counts, c
+	w.settleForeign(broker)
 	if !c.Present {
 		for q := range b.Queues {
 			for at, m := range b.Queues[q].Messages {
@@ -142,6 +166,28 @@ func (w *World) Write(broker int, c Counts) {
 	w.SeeLarger()
 }
 
+// Meddle is a write by somebody else, who may break the invariant.
+func (w *World) Meddle(broker int, c Counts) {
+	b := &w.Brokers[broker]
+	if !b.Up || !b.Present {
+		return
+	}
+	for q := c.Read; q < b.Read; q++ {
+		b.Queues[q].Foreign = true
+	}
+	b.Foreign = true
+	w.Write(broker, c)
+}
+
+// settleForeign ends what somebody else is to blame for.
+func (w *World) settleForeign(broker int) {
+	b := &w.Brokers[broker]
+	b.Foreign = b.Foreign && b.Read < b.Write
+	for q := range b.Queues {
+		b.Queues[q].Foreign = b.Queues[q].Foreign && q >= b.Read
+	}
+}
+
 // Stop stops a broker; its clients cannot reach it.
 func (w *World) Stop(broker int) { w.Brokers[broker].Up = false }
 
@@ -154,7 +200,12 @@ func (w *World) Start(broker int, forgetful bool) {
 	}
 	b.Up, b.Booted = true, w.Now
 	if forgetful && b.Before.Present {
+		for q := b.Before.Read; q < b.Read; q++ {
+			b.Queues[q].Foreign = true // the broker lost a write that it had answered
+		}
 		b.Counts = b.Before
+		b.Foreign = b.Read < b.Write
+		w.settleForeign(broker)
 	}
 	w.Dispatch(broker)
 	w.SeeLarger()
@@ -181,6 +232,10 @@ func (w *World) Rebalance(group int) {
 				case !owned:
 					g.Local[i][q] = None
 				case g.Local[i][q] != None || !w.Brokers[i].Up:
+				case g.Committed[i][q] > w.Brokers[i].Queues[q].Shown:
+					// Beyond the end it jumps to the end (rocketmq.md 4.3).
+					g.Local[i][q] = w.Brokers[i].Queues[q].Shown
+					w.skipped(group, i, q, 0, g.Local[i][q])
 				case g.Committed[i][q] != None:
 					g.Local[i][q] = g.Committed[i][q]
 				default:
@@ -193,7 +248,9 @@ func (w *World) Rebalance(group int) {
 	}
 }
 
-// Consume finishes everything readable on the queues the member owns.
+// Consume finishes everything readable on the queues the member owns. A POP
+// member is only handed it: the committed offset moves at once (rocketmq.md
+// 4.5), and it finishes when it commits.
 func (w *World) Consume(group int) {
 	g := &w.Groups[group]
 	for i := range w.Brokers {
@@ -203,7 +260,11 @@ func (w *World) Consume(group int) {
 				continue
 			}
 			for at := g.Local[i][q]; at < b.Queues[q].Shown; at++ {
-				b.Queues[q].Messages[at].Read |= 1 << group
+				if m := &b.Queues[q].Messages[at]; g.Kind == POP {
+					m.Out, m.Taken = m.Out|1<<group, w.Now
+				} else {
+					m.Read |= 1 << group
+				}
 			}
 			g.Local[i][q] = max(g.Local[i][q], b.Queues[q].Shown)
 			if g.Kind == POP {
@@ -213,13 +274,31 @@ func (w *World) Consume(group int) {
 	}
 }
 
-// Commit tells brokers the member's own positions, over whatever was there.
+// Commit tells brokers the member's own positions, over whatever was there. A
+// POP member acknowledges what it was handed.
 func (w *World) Commit(group int) {
 	g := &w.Groups[group]
+	if g.Kind == POP {
+		w.acknowledge(group)
+		return
+	}
 	for i := range g.Local {
 		for q, at := range g.Local[i] {
 			if at != None && w.Brokers[i].Up && g.Kind != Broadcast {
 				g.Committed[i][q] = at
+			}
+		}
+	}
+}
+
+func (w *World) acknowledge(group int) {
+	for i := range w.Brokers {
+		for q := range w.Brokers[i].Queues {
+			for at := range w.Brokers[i].Queues[q].Messages {
+				m := &w.Brokers[i].Queues[q].Messages[at]
+				if bit := uint16(1) << group; m.Out&bit != 0 && w.Groups[group].Online && w.Brokers[i].Up {
+					m.Read, m.Out = m.Read|bit, m.Out&^bit
+				}
 			}
 		}
 	}

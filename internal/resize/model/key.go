@@ -45,12 +45,15 @@ func (c Counts) append(key []byte) []byte {
 func (w *World) AppendKey(key []byte) []byte {
 	key = AppendInts(key, w.Target)
 	for _, b := range w.Brokers {
-		key = AppendTime(AppendTime(AppendInts(key, bit(b.Up)), b.Booted, w.Now), b.Larger, w.Now)
+		key = AppendTime(AppendTime(AppendInts(key, bit(b.Up), bit(b.Foreign), bit(b.Leaves)), b.Booted, w.Now), b.Larger, w.Now)
 		key = b.Before.append(b.append(key))
 		for _, q := range b.Queues {
-			key = AppendInts(key, len(q.Messages), q.Shown)
+			key = AppendInts(key, len(q.Messages), q.Shown, bit(q.Foreign))
 			for _, m := range q.Messages {
-				key = AppendTime(AppendInts(key, int(m.Read)), m.Landed, w.Now)
+				key = AppendTime(AppendInts(key, int(m.Read), int(m.Out)), m.Landed, w.Now)
+				if m.Out != 0 {
+					key = AppendTime(key, m.Taken, w.Now)
+				}
 			}
 		}
 		key = AppendInts(key, len(b.Late))

@@ -26,6 +26,8 @@ type World struct {
 	Producers   []Producer
 	// RouteAge is the longest time that a refreshing producer keeps a route.
 	RouteAge time.Duration
+	// Invisible is how long a member may keep a message that it popped.
+	Invisible time.Duration
 	// LongestDelay bounds how late a message may land after it was accepted.
 	LongestDelay time.Duration
 	// Target is the write count the explorer's operator goes to.
@@ -54,6 +56,10 @@ type Broker struct {
 	// Larger is the last moment at which the broker, or a route to it, showed
 	// more writes than the target.
 	Larger time.Time
+	// Leaves says that the explorer's operator takes the topic from the broker.
+	Leaves bool
+	// Foreign says that somebody else broke the invariant of its counts.
+	Foreign bool
 }
 
 // Queue is one queue id of the topic on one broker.
@@ -61,6 +67,9 @@ type Queue struct {
 	Messages []Message
 	// Shown is how many of them dispatch has made visible.
 	Shown int
+	// Foreign says that somebody else took the queue from readers; what lies
+	// there is not the operator's fault until it is readable again.
+	Foreign bool
 }
 
 // Message is one stored message.
@@ -68,6 +77,10 @@ type Message struct {
 	Landed time.Time
 	// Read has a bit for each group that has finished with it.
 	Read uint16
+	// Out has a bit for each group that popped it and has not finished; Taken
+	// is when the last one did.
+	Out   uint16
+	Taken time.Time
 }
 
 // Late is a message that was accepted and will land on its stamped queue.
