@@ -3,7 +3,10 @@
 
 package resize
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // narrowWrites begins a shrink: writes go down everywhere, reads stay, so
 // nothing stops being readable.
@@ -81,8 +84,15 @@ func (p *pass) turnRound(b *broker) bool {
 	return !cut && p.prev.Record.Stage != StageSteady && p.next.Record.Brokers[b.name].From.Write >= p.spec.Queues
 }
 
+// persisted is longer than brokers take to write positions down: every 5 s
+// (flushConsumerOffsetInterval, rocketmq.md 9.4). Younger ones are gone after a
+// crash of the broker's process.
+const persisted = 10 * time.Second
+
 // awaitReaders waits until all routes show the new reads and, while any group
-// is online, the bounded time in which its members take them.
+// is online, the bounded time in which its members take them. Nobody but the
+// broker knows the positions that absent groups were given, so writes also wait
+// until these would survive its crash (rule R12).
 func (p *pass) awaitReaders(stage Stage) bool {
 	if holds := p.routeHolds(); len(holds) > 0 {
 		return p.hold(stage, holds...)
@@ -97,15 +107,22 @@ func (p *pass) awaitReaders(stage Stage) bool {
 	if unknown != nil {
 		return p.hold(stage, *unknown)
 	}
+	need, what := time.Duration(0), ""
 	for _, g := range groups {
-		if !g.absent && l.readers.span() < p.t.Rebalance {
-			left := p.t.Rebalance - l.readers.span()
-			p.d.Remaining = left
-			return p.hold(stage, Hold{Reason: ReasonReaders, Queue: NoQueue, Wait: left,
-				Why: fmt.Sprintf("the new queues are readable and seeded; readers are given %s to take them", roughly(p.t.Rebalance))})
+		switch {
+		case !g.absent:
+			need, what = p.t.Rebalance, "readers are given %s to take them"
+		case need == 0:
+			need, what = min(p.t.Rebalance, persisted), "brokers are given %s to write down the positions of groups without members"
 		}
 	}
-	return false
+	left := need - l.readers.span()
+	if left <= 0 {
+		return false
+	}
+	p.d.Remaining = left
+	return p.hold(stage, Hold{Reason: ReasonReaders, Queue: NoQueue, Wait: left,
+		Why: "the new queues are readable and seeded; " + fmt.Sprintf(what, roughly(need))})
 }
 
 func brokers(n int) string {
