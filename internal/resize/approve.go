@@ -62,14 +62,15 @@ func (p *pass) approved(_ Stage, kind StepKind) bool {
 // mayCut holds a step that takes something away until it may: first sight
 // never shrinks (rule K02), and Mode Approve waits for a person.
 func (p *pass) mayCut(stage Stage, kind StepKind, proof string) bool {
-	if !p.spec.FirstSight && p.spec.Mode != ModeApprove {
+	first := p.spec.FirstSight && !p.skip.firstSight
+	if !first && (p.spec.Mode != ModeApprove || p.skip.approval) {
 		return true
 	}
 	if p.approved(stage, kind) {
 		return true
 	}
 	p.d.Approval.Proof = proof
-	if p.spec.FirstSight {
+	if first {
 		return !p.hold(stage, Hold{Reason: ReasonAdoptedLarger, Queue: NoQueue,
 			Why: fmt.Sprintf("the topic was found with read %d and write %d, and %d are declared; it stays larger until the spec is edited or %s is approved",
 				p.d.Proof.Read, p.d.Proof.Write, p.spec.Queues, p.d.Approval.ID)})

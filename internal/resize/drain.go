@@ -65,7 +65,7 @@ func (p *pass) drain(refs []QueueRef) drainage {
 		end, unknown := o.end(byName[ref.Broker], ref.Queue)
 		if unknown != nil {
 			d.other = append(d.other, *unknown)
-		} else if base, noted := p.baseOf(ref); noted && end.Max < base {
+		} else if base, noted := p.baseOf(ref); noted && end.Max < base && !p.skip.lostTail {
 			d.other = append(d.other, Hold{Reason: ReasonLogLostTail, Broker: ref.Broker, Queue: ref.Queue, Count: base - end.Max})
 		}
 		d.ends += end.Max
@@ -100,6 +100,8 @@ func (p *pass) drainGroup(d *drainage, g reader, refs []QueueRef, tables map[str
 	switch {
 	case g.DeclaredBroadcast && g.absent:
 		d.unproven = append(d.unproven, Hold{Reason: FindingBroadcastUnproven, Group: g.Name, Queue: NoQueue})
+		return
+	case known && broadcast && p.skip.broadcast:
 		return
 	case known && broadcast && !g.absent:
 		positions, told := g.Positions.Get()
@@ -200,6 +202,9 @@ func (p *pass) beyond(d *drainage, g reader, past []owes) {
 	for _, o := range past {
 		ahead += o.left
 	}
+	if p.skip.beyond {
+		return
+	}
 	where, more := worst(past)
 	d.other = append(d.other, Hold{Reason: ReasonOffsetBeyondEnd, Group: g.Name, Queue: NoQueue, Count: ahead, Where: where, More: more})
 	if !g.absent {
@@ -230,7 +235,7 @@ func (p *pass) pullOnly(b *broker, o offsets, groups []reader) []Hold {
 				g = r
 			}
 		}
-		if _, commits := o.committed[name]; !commits && !toolGroup(name) && !g.Declared && !p.waived(g) {
+		if _, commits := o.committed[name]; !commits && !toolGroup(name) && !g.Declared && !p.waived(g) && !p.skip.pullOnly {
 			holds = append(holds, Hold{Reason: ReasonPullOnlyReader, Broker: b.name, Group: name, Queue: NoQueue})
 		}
 	}

@@ -117,7 +117,7 @@ func (p *pass) awaitReaders(stage Stage) bool {
 		}
 	}
 	left := need - l.readers.span()
-	if left <= 0 {
+	if left <= 0 || p.skip.readers {
 		return false
 	}
 	p.d.Remaining = left

@@ -67,7 +67,7 @@ func (p *pass) leave(d drainage) bool {
 			holds = append(holds, Hold{Reason: ReasonLateWindow, Broker: b.name, Queue: NoQueue, Until: l.End})
 			p.d.Remaining = max(p.d.Remaining, l.End.Sub(p.now))
 		}
-		if !hidden(b.shown.Perm) {
+		if !hidden(b.shown.Perm) && !p.skip.hide {
 			want := b.shown
 			want.Perm = permHidden
 			hide.Changes = append(hide.Changes, b.change(want))

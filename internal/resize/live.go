@@ -23,6 +23,10 @@ func (p *pass) jumped() {
 	}
 	lived, wall := p.now.Sub(l.at), p.now.Round(0).Sub(l.at.Round(0))
 	const tolerance = 5 * time.Second
+	if p.skip.jumps {
+		p.next.Lived.at = p.now
+		return
+	}
 	if lived < 0 || wall-lived > tolerance || lived-wall > tolerance {
 		p.next.Lived = l.reset()
 	}

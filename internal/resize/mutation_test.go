@@ -79,6 +79,21 @@ func waiving() *run {
 	return r
 }
 
+// shrunkWithDelays is shrunk, where messages are delayed for long.
+func shrunkWithDelays() *run {
+	r := shrunk()
+	r.w.LongestDelay, r.spec.LongestDelay = 12*time.Second, 12*time.Second
+	return r
+}
+
+// strandedAndLeaving is stranded, and the broker leaves without a rescue.
+func strandedAndLeaving() *run {
+	r := stranded()
+	r.spec.Rescue = false
+	r.place("broker-b")
+	return r
+}
+
 func growing() *run { return small(1, 2, 3*time.Second, model.Classic) }
 
 // hang makes a name server unreachable, or reachable again with what it had.
@@ -107,6 +122,12 @@ func mutations() []mutation {
 		{"R11_watch", skips{watch: true}, pinned, 1, with(late(0, 0, 1, true))},
 		{"R11_base", skips{base: true}, unheard, 1, []move{late(0, 0, 1, true)}},
 		{"R12_seedsOfReopening", skips{lateSeeds: true}, unheard, 2, []move{late(0, 0, 1, true), joinAfterCut}},
+		{"R12_seedsOfRepair", skips{seeds: true}, meddled, 2, with(send(0, 0, 1, false), away(1))},
+		{"R10_leavingWindow", skips{leaveWindow: true}, shrunkWithDelays, 1, with(late(0, 1, 0, true))},
+		{"R14_closedDoor", skips{door: true}, widened, 3, with(send(0, 1, 0, false), away(1))},
+		{"Q23_oldOffsets", skips{stale: true}, stale, 2, with(send(0, 1, 0, false), away(1))},
+		{"Q20_strandedWhereABrokerLeaves", skips{stranded: true}, strandedAndLeaving, 0, with()},
+		{"R07_invisible", skips{invisible: true}, popping, 2, []move{pop(1), act(0), away(1), send(0, 0, 1, false)}},
 		{"R12_seedsOfGrowth", skips{seeds: true}, growing, 4, with(send(0, 0, 1, false), away(1))},
 	}
 }

@@ -25,7 +25,7 @@ func (p *pass) orderConfig() bool {
 			return p.hold(p.lastStage(), Hold{Reason: ReasonOrderConfig, Broker: server, Queue: NoQueue,
 				Why: fmt.Sprintf("holds an order configuration that cannot be read (%v); correct it by hand", err)})
 		}
-		if want != value {
+		if want != value && !p.skip.orderConf {
 			s.Order = append(s.Order, OrderEntry{NameServer: server, Expect: value, Value: want})
 		}
 	}

@@ -53,6 +53,9 @@ type broker struct {
 func newPass(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time, skip skips) *pass {
 	p := &pass{spec: spec, t: spec.Timings.orDefaults(), look: look, now: now, skip: skip, prev: progress}
 	p.next = Progress{Record: progress.Record.clone(), Note: progress.Note.clone(), Lived: progress.Lived.clone()}
+	if skip.gap {
+		p.t.MaxGap = time.Hour
+	}
 	p.next.Lived.fresh = time.Time{} // good for the next pass only
 	if p.next.Record.Brokers == nil {
 		p.next.Record.Brokers = map[string]BrokerRecord{}

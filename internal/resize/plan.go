@@ -21,7 +21,11 @@ func Plan(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time) 
 type skips struct {
 	moments, fresh, routes, age, still, pending, drain, offline bool
 	dispatch, seeds, lateSeeds, watch, base, process, waivers   bool
-	closed, invisible, leaveWindow, door                        bool
+	closed, invisible, leaveWindow, door, hide, stale, stranded bool
+	busy, order, approval, firstSight, history, store, refused  bool
+	foreign, beyond, pullOnly, broadcast, warmUp, differ        bool
+	answers, lostTail, entries, orderConf, jumps, gap, atWork   bool
+	closing, readers, others                                    bool
 }
 
 // plan is Plan with proofs left out. The order of the phases is the order of
@@ -29,7 +33,7 @@ type skips struct {
 func plan(spec Spec, progress Progress, look snapshot.TopicLook, now time.Time, skip skips) Decision {
 	p := newPass(spec, progress, look, now, skip)
 	phases := p.phases()
-	if spec.Closing {
+	if spec.Closing && !skip.closing {
 		phases = p.closing()
 	}
 	for _, phase := range phases {

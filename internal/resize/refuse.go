@@ -14,7 +14,7 @@ import (
 // refusedKinds holds on topics whose queue counts are not ours to change.
 func (p *pass) refusedKinds() bool {
 	refuse := func(broker, why string) bool {
-		return p.hold(p.lastStage(), Hold{Reason: ReasonRefusedTopic, Broker: broker, Queue: NoQueue, Why: why})
+		return !p.skip.refused && p.hold(p.lastStage(), Hold{Reason: ReasonRefusedTopic, Broker: broker, Queue: NoQueue, Why: why})
 	}
 	if whose := names.ReservedTopic(p.spec.Topic, names.Scope{}); whose != "" {
 		return refuse("", fmt.Sprintf("%s %s; its queues are not changed", p.spec.Topic, whose))
@@ -49,6 +49,7 @@ func (p *pass) mayMove(stage Stage) bool {
 	}
 	why, unknown := p.ordered()
 	switch {
+	case p.skip.order:
 	case unknown != nil:
 		return !p.hold(stage, *unknown)
 	case why != "" && !p.spec.AllowOrderChange:
@@ -62,6 +63,9 @@ func (p *pass) mayMove(stage Stage) bool {
 func (p *pass) busy(stage Stage) bool {
 	var holds []Hold
 	for _, group := range slices.Sorted(maps.Keys(p.spec.Busy)) {
+		if p.skip.busy {
+			break
+		}
 		holds = append(holds, Hold{Reason: ReasonGroupBusy, Group: group, Queue: NoQueue, Why: p.spec.Busy[group]})
 	}
 	return p.hold(stage, holds...)

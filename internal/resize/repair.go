@@ -103,5 +103,5 @@ func (p *pass) foreignChange() bool {
 		}
 		return false
 	}
-	return p.hold(p.lastStage(), holds...)
+	return !p.skip.foreign && p.hold(p.lastStage(), holds...)
 }

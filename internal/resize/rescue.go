@@ -15,7 +15,9 @@ func (p *pass) rescue() bool { return p.rescueOn(declared, StageRescuing) }
 
 // rescueLeaving does the same where the topic is to be deleted, and holds the
 // deletion until what is stranded there was rescued or given up.
-func (p *pass) rescueLeaving() bool { return p.rescueOn(leaving, StageClosingBroker) }
+func (p *pass) rescueLeaving() bool {
+	return !p.skip.stranded && p.rescueOn(leaving, StageClosingBroker)
+}
 
 func (p *pass) rescueOn(of role, stage Stage) bool {
 	var needs []span

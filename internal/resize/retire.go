@@ -27,7 +27,7 @@ func (p *pass) mayShrink(stage Stage) bool {
 		switch {
 		case !known:
 			holds = append(holds, Hold{Reason: ReasonUnknown, Broker: b.name, Queue: NoQueue, Why: "settings not known: " + b.seen.Settings.Why()})
-		case settings.StoreType != "default":
+		case settings.StoreType != "default" && !p.skip.store:
 			holds = append(holds, Hold{Reason: ReasonUnsupportedStore, Broker: b.name, Queue: NoQueue,
 				Why: fmt.Sprintf("stores messages as %q; only storeType=default may be shrunk", settings.StoreType)})
 		}
@@ -199,7 +199,7 @@ func (p *pass) history() bool {
 			p.d.Proof.History += n
 		}
 	}
-	if !p.spec.KeepHistory || p.d.Proof.History == 0 {
+	if !p.spec.KeepHistory || p.skip.history || p.d.Proof.History == 0 {
 		return false
 	}
 	where, more := worst(all)

@@ -50,7 +50,7 @@ func (s *scene) with(tamper func(*snapshot.TopicLook)) Decision {
 	s.w.Tick(time.Second)
 	l := s.look()
 	tamper(&l)
-	d := Plan(s.spec, s.saved, l, s.w.Now)
+	d := plan(s.spec, s.saved, l, s.w.Now, s.skip)
 	if d.Step.Changing() {
 		s.Expect(d.Holds).To(BeEmpty(), "a step and holds at once")
 	}

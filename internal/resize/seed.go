@@ -44,7 +44,7 @@ func (p *pass) seed(stage Stage, needs []span) bool {
 			}
 			for _, g := range groups {
 				at, has := o.committed[g.Name][queue]
-				if has && at <= end.Max {
+				if has && (at <= end.Max || p.skip.stale) {
 					continue
 				}
 				if has && end.Max > 0 {
@@ -59,6 +59,7 @@ func (p *pass) seed(stage Stage, needs []span) bool {
 				case queue >= n.b.shown.Read || !n.b.shown.Perm.Readable() || end.Max == 0 || g.absent:
 					seeds = append(seeds, Seed{Group: g.Name, Broker: n.b.name, Queue: queue,
 						Offset: p.seedAt(n.b, queue, end.Min, end.Max, o)})
+				case p.skip.entries:
 				default:
 					// A live member may own the queue and would overwrite the
 					// seed: it commits by itself (rule R35).

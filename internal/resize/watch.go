@@ -158,7 +158,7 @@ func (p *pass) endWatch(refs []QueueRef, d drainage) {
 			continue
 		}
 		proven := p.skip.watch || watched[name] && len(d.other) == 0
-		atWork := p.next.Lived.alike.span() >= min(p.t.Still, p.t.WatchEvery)
+		atWork := p.skip.atWork || p.next.Lived.alike.span() >= min(p.t.Still, p.t.WatchEvery)
 		if !c.Over && proven && atWork && !p.look.Started.Before(c.End) {
 			c.Over = true
 			p.next.Note.Cuts[name] = c
