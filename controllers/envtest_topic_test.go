@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstep-dev/lockstep/api/v1alpha1"
 	"github.com/lockstep-dev/lockstep/internal/brokertest"
+	"github.com/lockstep-dev/lockstep/internal/remoting"
 )
 
 func TestTopicIsCreatedOnEveryBroker(t *testing.T) {
@@ -48,4 +49,23 @@ func TestTopicShrinksAndGrows(t *testing.T) {
 	w.Expect(w.client.Patch(w.ctx, topic, clientMergeFrom(base))).To(Succeed())
 	w.is(topic, v1alpha1.ConditionAsDeclared, metav1.ConditionTrue, v1alpha1.ReasonAsDeclared)
 	w.mq.RequireInvariants(t)
+}
+
+// A thousand new topics at once are common. Each costs one status write, and no
+// look at its offsets: whoever created a topic knows that nothing is stranded
+// in it.
+func TestK41_ANewTopicIsWrittenOnceAndNotLookedAt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, brokertest.Options{})
+	cluster := w.cluster()
+	w.is(cluster, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReachable)
+	w.mq.Recorder().Reset()
+	before := w.writes.count()
+	topic := w.topic("orders", 4)
+	w.is(topic, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAsNeeded)
+	w.Expect(w.writes.count()-before).To(BeNumerically("<=", 2), "the topic's status, and the cluster's number of topics")
+	w.Expect(topic.Status.Adoption.ReadQueues).To(HaveValue(BeZero()), "it was found nowhere")
+	for _, call := range w.mq.Recorder().Calls() {
+		w.Expect(call.Code).NotTo(Equal(remoting.ReqGetAllConsumerOffset))
+	}
 }

@@ -26,6 +26,8 @@ type memory struct {
 	// Generation and Annotations are the spec that was last planned for; an
 	// edit looks at once.
 	Planned string
+	// HandedOver is when the topic's first creation was handed to the batcher.
+	HandedOver time.Time
 	// Wrote is when the status was last written.
 	Wrote time.Time
 	// Looked says that this process took a look at the topic since it adopted

@@ -175,8 +175,12 @@ func (p *topicPass) adopt(context.Context) (bool, error) {
 	if p.topic.Status.Adoption != nil || p.view.Unknown != "" {
 		return false, nil
 	}
+	found := p.view.Highest
+	if !p.mem.HandedOver.IsZero() && !p.view.CountsDiffer {
+		found = 0 // this process created it
+	}
 	p.topic.Status.Adoption = &rocketmqv1alpha1.Adoption{
-		Generation: p.topic.Generation, Time: atSecond(p.now), ReadQueues: ptr.To(int32(p.view.Highest)),
+		Generation: p.topic.Generation, Time: atSecond(p.now), ReadQueues: ptr.To(int32(found)),
 	}
 	return false, nil
 }

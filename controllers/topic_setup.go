@@ -102,7 +102,9 @@ func indexTopics(mgr ctrl.Manager) error {
 // claimants are all objects that declare a topic of this name, on any cluster.
 func (r *TopicReconciler) claimants(ctx context.Context, name string) ([]claimant, error) {
 	list := &rocketmqv1alpha1.TopicList{}
-	if err := r.Client.List(ctx, list, client.MatchingFields{indexTopicName: name}); err != nil {
+	// A list in step with our own writes waits for those of all other workers,
+	// which makes them take turns. Who claims a name is never ours to write.
+	if err := r.Client.List(ctx, list, client.MatchingFields{indexTopicName: name}, client.DisableReadYourWritesConsistency); err != nil {
 		return nil, fmt.Errorf("listing Topics that declare %s: %w", name, err)
 	}
 	out := make([]claimant, 0, len(list.Items))
@@ -137,7 +139,7 @@ func (r *TopicReconciler) topicsOfNamespace(ctx context.Context, o client.Object
 // requests are the Topics of a list, without the one that asks.
 func (r *TopicReconciler) requests(ctx context.Context, but client.Object, opts ...client.ListOption) []reconcile.Request {
 	list := &rocketmqv1alpha1.TopicList{}
-	if err := r.Client.List(ctx, list, opts...); err != nil {
+	if err := r.Client.List(ctx, list, append(opts, client.DisableReadYourWritesConsistency)...); err != nil {
 		// The cache answers lists from memory; it fails only while it stops.
 		ctrl.LoggerFrom(ctx).Error(err, "Listing Topics to wake")
 		return nil

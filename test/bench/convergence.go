@@ -10,11 +10,16 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/lockstep-dev/lockstep/api/v1alpha1"
@@ -32,6 +37,9 @@ type convergence struct {
 	bare, ours time.Duration
 	// apply is the part of ours in which the manifests were sent.
 	apply time.Duration
+	// requests are the writing requests that the API server answered meanwhile,
+	// the load's own included.
+	requests float64
 	// writes are API writes in a full second pass, changing the changes of the
 	// brokers' tables in it.
 	writes, changing int
@@ -42,8 +50,8 @@ type convergence struct {
 func (c convergence) rate(d time.Duration) float64 { return float64(c.topics) / d.Seconds() }
 
 func (c convergence) line() string {
-	return fmt.Sprintf("%s: %d topics: bare loop %.1f s (%.0f/s), Lockstep %.1f s (%.0f/s), ratio %.2f, second pass %d API writes and %d changes on brokers, %.0f MiB resident",
-		c.version, c.topics, c.bare.Seconds(), c.rate(c.bare), c.ours.Seconds(), c.rate(c.ours), c.bare.Seconds()/c.ours.Seconds(), c.writes, c.changing, c.memory)
+	return fmt.Sprintf("%s: %d topics: bare loop %.1f s (%.0f/s), Lockstep %.1f s (%.0f/s), ratio %.2f, %.1f API writes per topic, second pass %d API writes and %d changes on brokers, %.0f MiB resident",
+		c.version, c.topics, c.bare.Seconds(), c.rate(c.bare), c.ours.Seconds(), c.rate(c.ours), c.bare.Seconds()/c.ours.Seconds(), c.requests/float64(c.topics), c.writes, c.changing, c.memory)
 }
 
 const (
@@ -74,19 +82,35 @@ func measureConvergence(ctx context.Context, version string, topics int) (out co
 	if err := declareCluster(ctx, w); err != nil {
 		return out, err
 	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	ready, err := watchReadiness(watching, w.Config, w.Client.Scheme(), topics)
+	if err != nil {
+		return out, err
+	}
+	before, err := apiRequests(ctx, w.Config)
+	if err != nil {
+		return out, err
+	}
 	began := time.Now()
 	if err := applyTopics(ctx, w.Client, topics); err != nil {
 		return out, err
 	}
 	out.apply = time.Since(began)
-	if err := allReady(ctx, w.Client, topics); err != nil {
+	if err := ready.wait(ctx); err != nil {
 		return out, err
 	}
 	out.ours = time.Since(began)
+	stop()
+	after, err := apiRequests(ctx, w.Config)
+	if err != nil {
+		return out, err
+	}
+	out.requests = changingRequests(before, after)
 	if out.memory, err = residentMiB(w.Operator.PID()); err != nil {
 		return out, err
 	}
-	out.writes, out.changing, err = secondPass(ctx, w)
+	out.writes, out.changing, err = secondPass(ctx, w, 2*topics)
 	return out, err
 }
 
@@ -125,21 +149,68 @@ func applyTopics(ctx context.Context, c client.Client, n int) error {
 	return group.Wait()
 }
 
-// allReady waits until every topic is Ready.
-func allReady(ctx context.Context, c client.Client, n int) error {
-	return poll(ctx, 30*time.Minute, func() (bool, error) {
-		list := &v1alpha1.TopicList{}
-		if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			return false, err
-		}
-		ready := 0
-		for i := range list.Items {
-			if meta.IsStatusConditionTrue(list.Items[i].Status.Conditions, v1alpha1.ConditionReady) {
-				ready++
-			}
-		}
-		return ready == n, nil
+// readiness counts the topics that are Ready by one watch. Listing them again
+// and again would load the API server more than the operator does.
+type readiness struct {
+	want int
+	done chan struct{}
+
+	mu    sync.Mutex
+	ready map[string]struct{}
+}
+
+// watchReadiness begins to watch before the first topic is applied.
+func watchReadiness(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, want int) (*readiness, error) {
+	c, err := cache.New(config, cache.Options{
+		Scheme: scheme, DefaultNamespaces: map[string]cache.Config{namespace: {}},
+		DefaultTransform: cache.TransformStripManagedFields(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	informer, err := c.GetInformer(ctx, &v1alpha1.Topic{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, err
+	}
+	r := &readiness{want: want, done: make(chan struct{}), ready: map[string]struct{}{}}
+	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    r.see,
+		UpdateFunc: func(_, is any) { r.see(is) },
+	}); err != nil {
+		return nil, err
+	}
+	go func() { _ = c.Start(ctx) }() // ends with ctx
+	if !c.WaitForCacheSync(ctx) {
+		return nil, fmt.Errorf("watching topics: %w", ctx.Err())
+	}
+	return r, nil
+}
+
+func (r *readiness) see(o any) {
+	t, ok := o.(*v1alpha1.Topic)
+	if !ok || !meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionReady) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(r.ready)
+	r.ready[t.Name] = struct{}{}
+	if len(r.ready) == r.want && before < r.want {
+		close(r.done)
+	}
+}
+
+// wait waits until every topic was seen Ready.
+func (r *readiness) wait(ctx context.Context) error {
+	const limit = 30 * time.Minute
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not all topics became Ready within %s", limit))
+	defer cancel()
+	select {
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func poll(ctx context.Context, limit time.Duration, done func() (bool, error)) error {
