@@ -86,7 +86,8 @@ func (c testCase) fits(e *env) bool { return c.needs == nil || c.needs(e) }
 func cases() []testCase {
 	var all []testCase
 	for _, group := range [][]testCase{
-		lifecycleCases(), driftCases(), shrinkCases(), offlineCases(), lateCases(), troubleCases(), crashCases(), silentCases(),
+		lifecycleCases(), driftCases(), shrinkCases(), growthCases(), offlineCases(), approveCases(), placementCases(), staleCases(),
+		troubleCases(), lateCases(), arrivalCases(), crashCases(), silentCases(),
 	} {
 		all = append(all, group...)
 	}
