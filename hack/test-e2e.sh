@@ -26,6 +26,7 @@ packages=(
   ./test/rig/cmd/nodeagent
   ./test/rig/cmd/rocketmq
   ./test/ledger
+  ./internal/allocation
   ./internal/rocketmq
   ./internal/brokertest/contract
   ./test/e2e

@@ -108,7 +108,7 @@ func (s GoConsistentHash) share(queues []Queue, clients []string) ([][]Queue, er
 	if len(queues) == 0 || len(clients) == 0 {
 		return make([][]Queue, len(clients)), nil
 	}
-	if s.VirtualNodes == 0 {
+	if s.VirtualNodes == 0 && slices.ContainsFunc(clients, func(id string) bool { return id != "" }) {
 		return nil, errNoVirtualNodes
 	}
 	first := firsts(clients)

@@ -33,55 +33,58 @@ func LPT(weights []int64, c int) (Assignment, error) {
 	if err := checkWeights(weights, c); err != nil {
 		return Assignment{}, err
 	}
-	order := make([]int, len(weights))
-	for i := range order {
-		order[i] = i
+	order := make([]portion, len(weights))
+	for i, w := range weights {
+		order[i] = portion{w, i}
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b portion) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.place, b.place))
+	})
 	out := Assignment{Owner: make([]int, len(weights)), Loads: make([]int64, c)}
-	// More members than items never come to have an item.
-	h := leastFirst{loads: out.Loads, heap: make([]int, min(c, len(weights)))}
-	for i := range h.heap {
-		h.heap[i] = i
+	// More members than items never come to have an item. In order of places, an
+	// array of equal loads is a heap.
+	members := make([]portion, min(c, len(weights)))
+	for i := range members {
+		members[i].place = i
 	}
 	for _, item := range order {
-		least := h.heap[0]
-		if weights[item] > math.MaxInt64-out.Loads[least] {
+		least := &members[0]
+		if item.weight > math.MaxInt64-least.weight {
 			return Assignment{}, ErrTooHeavy
 		}
-		out.Owner[item] = least
-		out.Loads[least] += weights[item]
-		out.Most = max(out.Most, out.Loads[least])
-		h.sink()
+		least.weight += item.weight
+		out.Owner[item.place] = least.place
+		out.Loads[least.place] = least.weight
+		out.Most = max(out.Most, least.weight)
+		sink(members)
 	}
 	return out, nil
 }
 
-// leastFirst is a heap of members, the one with the least load on top.
-type leastFirst struct {
-	loads []int64
-	heap  []int
+// portion is a weight and whose it is.
+type portion struct {
+	weight int64
+	place  int
 }
 
-func (h leastFirst) less(a, b int) bool {
-	a, b = h.heap[a], h.heap[b]
-	return h.loads[a] < h.loads[b] || h.loads[a] == h.loads[b] && a < b
+func (p portion) lighter(o portion) bool {
+	return p.weight < o.weight || p.weight == o.weight && p.place < o.place
 }
 
-// sink puts the top, whose load has grown, where it belongs.
-func (h leastFirst) sink() {
+// sink puts the top of a heap, the lightest first, where it belongs after it grew.
+func sink(heap []portion) {
 	for at := 0; ; {
 		child := 2*at + 1
-		if child >= len(h.heap) {
+		if child >= len(heap) {
 			return
 		}
-		if child+1 < len(h.heap) && h.less(child+1, child) {
+		if child+1 < len(heap) && heap[child+1].lighter(heap[child]) {
 			child++
 		}
-		if !h.less(child, at) {
+		if !heap[child].lighter(heap[at]) {
 			return
 		}
-		h.heap[at], h.heap[child] = h.heap[child], h.heap[at]
+		heap[at], heap[child] = heap[child], heap[at]
 		at = child
 	}
 }

@@ -6,6 +6,7 @@
 //
 //	client consume --namesrv=HOST:PORT --group=G --topic=T --ledger=FILE
 //	client produce --namesrv=HOST:PORT --topic=T --ledger=FILE --rate=10
+//	client allocate <WORLDS >SHARES
 package main
 
 import (
@@ -44,8 +45,10 @@ func run(ctx context.Context, args []string) error {
 		return produce(ctx, args)
 	case "consume":
 		return consume(ctx, args)
+	case "allocate":
+		return allocate(args)
 	default:
-		return fmt.Errorf("want produce or consume, not %q", what)
+		return fmt.Errorf("want produce, consume or allocate, not %q", what)
 	}
 }
 
