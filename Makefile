@@ -96,7 +96,7 @@ fuzz: ## Fuzz every decoder for FUZZTIME each (default 30s).
 	hack/fuzz.sh $${FUZZTIME:-30s}
 
 .PHONY: bench
-bench: ## Measure first convergence, calls per sweep, second pass and memory; writes docs/benchmarks.md.
+bench: ## Measure first convergence, calls per sweep, second pass, memory, sharing of queues; writes docs/benchmarks.md.
 	hack/bench.sh
 
 ##@ Keep it clean

@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string) error {
 			fmt.Println(c.line())
 		}
 	}
-	text := r.markdown()
+	text := r.markdown() + AllocationTable()
 	fmt.Print(text)
 	return os.WriteFile(s.out, []byte(text), 0o644)
 }
