@@ -68,7 +68,7 @@ func (w *world) ready(topic *v1alpha1.Topic) {
 	w.is(topic, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAsNeeded)
 }
 
-func TestO01_RetainIsTheDefaultAndNeedsNoFinalizer(t *testing.T) {
+func TestO01_O02_RetainIsTheDefaultAndNeedsNoFinalizer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, brokertest.Options{})
 	w.cluster()

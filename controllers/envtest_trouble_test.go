@@ -197,7 +197,7 @@ func TestO25_NoTopicIsWrittenWhileANameServerWarmsUp(t *testing.T) {
 	w.ready(topic)
 }
 
-func TestK40_SecondPassWritesNothing(t *testing.T) {
+func TestK40_O10_SecondPassWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, brokertest.Options{})
 	cluster := w.cluster()

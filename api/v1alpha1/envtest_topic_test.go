@@ -74,7 +74,7 @@ func TestK04_EffectiveNameStays(t *testing.T) {
 	})
 }
 
-func TestTopicBounds(t *testing.T) {
+func TestO09_TopicBounds(t *testing.T) {
 	many := func(n int, format string) string {
 		entries := make([]string, n)
 		for i := range entries {
