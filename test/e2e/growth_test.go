@@ -55,14 +55,22 @@ func crashedAfterGrowth(s *scene) {
 	s.asDeclared(topic)
 	group := "CG_" + name
 	s.committed(group, name, 2)
+	s.makeGroup("CG_LAST_" + name)
 	s.resize(topic, 4)
 	killed := s.w.RocketMQ.Server("broker-a")
 	s.Eventually(func() (int, error) {
 		found, err := s.mq.TopicConfig(s.Context(), killed.Addr, name)
 		return found.Config.WriteQueues, err
 	}).WithPolling(10 * time.Millisecond).Should(Equal(4))
+	last := "CG_LAST_" + name
+	s.Expect(s.mq.CommitOffset(s.Context(), s.master(killed.Name), name, last, 0, 0)).To(Succeed())
 	killed.Kill()
 	s.Expect(killed.Start(s.Context())).To(Succeed())
+	s.Eventually(func() error {
+		_, there, err := s.mq.CommittedOffset(s.Context(), killed.Addr, name, last, 0)
+		s.Logf("a position that was set just before the kill is there: %v, error %v", there, err)
+		return err
+	}).Should(Succeed())
 	for queue := 2; queue < 4; queue++ {
 		there := false
 		s.Eventually(func() (err error) { // a broker that has just started fails a call or two
