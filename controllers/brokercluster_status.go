@@ -113,7 +113,7 @@ func nameServerTroubles() []snapshot.Trouble {
 	return []snapshot.Trouble{
 		snapshot.NameServerUnreachable, snapshot.NameServerWarmUp, snapshot.NameServersDisagree,
 		snapshot.NameServerNotDeclared, snapshot.Unresolvable, snapshot.AddressesMissing, snapshot.ClusterNotFound,
-		snapshot.WrongEndpoint,
+		snapshot.WrongEndpoint, snapshot.Untrusted, snapshot.TopicsUnrouted,
 	}
 }
 
@@ -185,6 +185,10 @@ func troubleReason(t snapshot.Trouble) string {
 		return rocketmqv1alpha1.ReasonAuthFailed
 	case snapshot.WrongEndpoint:
 		return rocketmqv1alpha1.ReasonWrongEndpoint
+	case snapshot.Untrusted:
+		return rocketmqv1alpha1.ReasonUntrusted
+	case snapshot.TopicsUnrouted:
+		return rocketmqv1alpha1.ReasonTopicsUnrouted
 	case snapshot.Unresolvable, snapshot.AddressesMissing:
 		return rocketmqv1alpha1.ReasonUnresolvable
 	case snapshot.NameServerWarmUp:

@@ -37,6 +37,11 @@ const (
 	ReasonUnresolvable = "Unresolvable"
 	// ReasonWrongEndpoint says that a port speaks another protocol (gRPC, HTTP).
 	ReasonWrongEndpoint = "WrongEndpoint"
+	// ReasonUntrusted says that a TLS certificate is not accepted by one of the two sides.
+	ReasonUntrusted = "Untrusted"
+	// ReasonTopicsUnrouted says that a name server has lacked topics of a broker for longer than a start
+	// explains, so that clients which ask it do not find them.
+	ReasonTopicsUnrouted = "TopicsUnrouted"
 	// ReasonAuthFailed says that the servers refuse the credentials.
 	ReasonAuthFailed = "AuthFailed"
 	// ReasonSecretNotFound says that a Secret, or a key of it, is missing.

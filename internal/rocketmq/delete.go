@@ -41,6 +41,8 @@ func (c *Client) DeleteGroup(ctx context.Context, at Master, group string, clean
 	if err != nil {
 		return err
 	}
-	_, err = master.change(ctx, code, fields{"groupName": group, "cleanOffset": btoa(cleanOffsets)}, nil)
+	// 4.9 reads removeOffset, later brokers cleanOffset (rocketmq-live.md 11).
+	clean := btoa(cleanOffsets)
+	_, err = master.change(ctx, code, fields{"groupName": group, "cleanOffset": clean, "removeOffset": clean}, nil)
 	return err
 }

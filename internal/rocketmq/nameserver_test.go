@@ -118,7 +118,7 @@ func TestDeleteGroup(t *testing.T) {
 		f := newFake(513)
 		f.body(remoting.ReqDeleteSubscriptionGroup, "")
 		g.Expect(f.client().DeleteGroup(t.Context(), fakeMaster(), "G", clean)).To(Succeed())
-		g.Expect(f.of(207)[0].ext).To(Equal(map[string]string{"groupName": "G", "cleanOffset": text}))
+		g.Expect(f.of(207)[0].ext).To(Equal(map[string]string{"groupName": "G", "cleanOffset": text, "removeOffset": text}))
 	}
 }
 
