@@ -48,7 +48,7 @@ func (p *pass) retire() bool {
 	p.d.Findings = append(p.d.Findings, d.unproven...)
 	p.measure(d)
 	p.handedOut(d)
-	if p.unhide(d) || p.settling() || p.late() || p.dispatching() || p.draining(d) || p.invisible() || p.history() {
+	if p.unhide(d) || p.seedAgain() || p.settling() || p.late() || p.dispatching() || p.draining(d) || p.invisible() || p.history() {
 		return true
 	}
 	cuts := p.with(declared, func(b *broker) bool { return b.shown.Read > p.spec.Queues })
@@ -156,6 +156,34 @@ func (p *pass) draining(d drainage) bool {
 		return false
 	}
 	return p.hold(StageDraining, append(d.other, d.unread...)...)
+}
+
+// seedAgain gives groups without members back the positions that they were
+// given before late messages were made readable: a broker that crashes within
+// seconds of a commit forgets it, and the group would begin at the end.
+func (p *pass) seedAgain() bool {
+	groups, unknown := p.readers()
+	if unknown != nil || p.reopened() == 0 {
+		return false // said by the drain proof
+	}
+	s := Step{Kind: StepSetOffsets}
+	for _, b := range p.with(declared, func(b *broker) bool { return b.shown.Present }) {
+		o, unknown := p.offsets(b)
+		c := p.next.Note.Cuts[b.name]
+		if unknown != nil || b.shown.Read < c.From {
+			continue
+		}
+		for queue := c.To; queue < c.From; queue++ {
+			for _, g := range groups {
+				clusters, _ := g.clustering()
+				if _, has := o.committed[g.Name][queue]; !has && g.absent && clusters && o.queues[queue].Max > 0 {
+					s.Seeds = append(s.Seeds, Seed{Group: g.Name, Broker: b.name, Queue: queue,
+						Offset: p.seedAt(b, queue, o.queues[queue].Min, o.queues[queue].Max, o)})
+				}
+			}
+		}
+	}
+	return len(s.Seeds) > 0 && p.step(StageReopening, s)
 }
 
 // handedOut follows for how long each group that may pop has had nothing left.

@@ -214,6 +214,28 @@ func TestR12_ARepairNeverSkipsWhatArrivedOnAQueueProvenDrained(t *testing.T) {
 	s.Expect(d.Step.Seeds).To(ContainElement(Seed{"CG_AUDIT", "broker-a", 3, 0}), "not 5, their end")
 }
 
+func TestR12_PositionsThatABrokerForgotAreSetAgain(t *testing.T) {
+	s := newScene(t, 4, 2)
+	for g := range s.w.Groups {
+		s.w.Groups[g].Committed[0][3] = model.None
+		s.w.Leave(g)
+	}
+	s.until(StageWatching)
+	s.w.Brokers[0].Queues[3] = model.Queue{Messages: make([]model.Message, 1), Shown: 1}
+	for s.w.Brokers[0].Read < 4 {
+		s.w.Tick(time.Second)
+		s.cycle()
+	}
+	s.w.Groups[1].Committed[0][3] = model.None // the broker was killed before it had written it down
+	d := s.peek()
+	s.Expect(d.Step.Kind).To(Equal(StepSetOffsets))
+	s.Expect(d.Step.Seeds).To(Equal([]Seed{{"CG_AUDIT", "broker-a", 3, 0}}))
+	s.w.SetOffset("CG_AUDIT", 0, 3, 0)
+	s.w.Join(0)
+	s.w.Join(1)
+	s.Expect(s.finish()).To(Equal([]StepKind{StepNarrowReads}))
+}
+
 func TestR11_AWatchThatCannotEndHasAnExit(t *testing.T) {
 	s := newScene(t, 4, 2)
 	for range 3 {
