@@ -24,8 +24,7 @@ const (
 	leastMessages = 100_000
 )
 
-// least is the share of a number that a run of that length has to reach. A run
-// of less than three minutes need not have finished a single resize.
+// least is the share of a number that a run of that length has to reach.
 func least(number int, duration time.Duration) int {
 	return int(float64(number) * float64(min(duration, leastTime)) / float64(leastTime))
 }
