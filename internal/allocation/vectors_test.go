@@ -46,6 +46,7 @@ func TestStrategies_Vectors(t *testing.T) {
 		{"6 MACHINE_ROOM with a remainder", room, "idcA@bA:5", []string{"c1", "c2"}, "[A0 A1 A4] [A2 A3]"},
 		{"7 NEARBY, R3 without clients", nearby, "R1-b1:4 R2-b2:4 R3-b3:2", []string{"R1-a", "R1-b", "R2-a"}, "[10 11 30] [12 13 31] [20 21 22 23]"},
 		{"7 NEARBY, one room with clients", nearby, "R1-b1:4 R2-b2:4", []string{"R1-a", "R1-b"}, "[10 11 20 21] [12 13 22 23]"},
+		{"NEARBY, rooms without clients in the order of their names", nearby, "A-b8:1 R3-b3:1 R1-b1:1 R10-b5:1 R2-b2:1", []string{"R1-a"}, "[10 80 50 20 30]"},
 		{"7 NEARBY, clients without brokers", nearby, "R1-b1:2", []string{"R1-a", "R9-a"}, "[10 11] []"},
 		{"two clients with one id", allocation.Averagely{}, "broker-a:6", []string{"x", "x", "y"}, "[a0 a1] [a0 a1] [a4 a5]"},
 		{"two clients with one id", allocation.AveragelyByCircle{}, "broker-a:6", []string{"x", "x", "y"}, "[a0 a3] [a0 a3] [a2 a5]"},
@@ -209,17 +210,54 @@ func TestMachineRoom_NamesOfBrokers(t *testing.T) {
 	g.Expect(empty).To(HaveLen(1), "an empty part at the beginning counts")
 }
 
-func TestConsistentHash_KnownHashes(t *testing.T) {
-	g := NewWithT(t)
-	// With one virtual node each, a queue shows on which side of which node it is.
-	seen := map[string]int64{}
-	s := allocation.ConsistentHash{VirtualNodes: 10, Hash: func(key string) int64 { seen[key]++; return int64(len(seen)) }}
-	_, err := s.Allocate("c1", queuesOf(t, "broker-a:1"), []string{"c1", "c1"})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(seen).To(HaveLen(21), "an id that occurs twice goes on at 10")
-	g.Expect(seen).To(HaveKey("c1-0"))
-	g.Expect(seen).To(HaveKey("c1-19"))
-	g.Expect(seen).To(HaveKey("MessageQueue [topic=TopicTest, brokerName=broker-a, queueId=0]"))
+// hashed is a hash by table; keys that are not in it hash to 0. It notes them.
+func hashed(table map[string]int64, asked *[]string) func(string) int64 {
+	return func(key string) int64 {
+		*asked = append(*asked, key)
+		return table[key]
+	}
+}
+
+func TestConsistentHash_Keys(t *testing.T) {
+	const queue = "MessageQueue [topic=TopicTest, brokerName=broker-a, queueId=0]"
+	for _, tc := range []struct {
+		name    string
+		nodes   int
+		clients []string
+		table   map[string]int64
+		asked   []string
+		want    string
+	}{
+		{"two clients", 2, []string{"c1", "c2"}, map[string]int64{"c1-0": 3, "c1-1": 9, "c2-0": 5, "c2-1": 7, queue: 4},
+			[]string{"c1-0", "c1-1", "c2-0", "c2-1", queue}, "[] [a0]"},
+		{"a queue at a node goes to that node", 1, []string{"c1", "c2"}, map[string]int64{"c1-0": 3, "c2-0": 5, queue: 3},
+			[]string{"c1-0", "c2-0", queue}, "[a0] []"},
+		{"a queue after the last node goes to the first", 1, []string{"c1", "c2"}, map[string]int64{"c1-0": 5, "c2-0": 3, queue: 6},
+			[]string{"c1-0", "c2-0", queue}, "[] [a0]"},
+		{"hashes may be negative", 1, []string{"c1", "c2"}, map[string]int64{"c1-0": -5, "c2-0": 3, queue: -6},
+			[]string{"c1-0", "c2-0", queue}, "[a0] []"},
+		{"the later of two nodes in one place stays", 1, []string{"c1", "c2"}, map[string]int64{"c1-0": 3, "c2-0": 3, queue: 3},
+			[]string{"c1-0", "c2-0", queue}, "[] [a0]"},
+		{"an id that occurs again goes on counting", 2, []string{"c1", "c1"}, map[string]int64{"c1-0": 1, "c1-1": 2, "c1-2": 3, "c1-3": 4},
+			[]string{"c1-0", "c1-1", "c1-2", "c1-3", queue}, "[a0] [a0]"},
+		{"from the number of nodes that others left it", 2, []string{"c1", "c2", "c1"}, map[string]int64{"c1-0": 1, "c1-1": 2, "c2-0": 2, "c2-1": 5, "c1-2": 6},
+			[]string{"c1-0", "c1-1", "c2-0", "c2-1", "c1-1", "c1-2", queue}, "[a0] [] [a0]"},
+		{"or that fell on each other", 2, []string{"c1", "c1"}, map[string]int64{"c1-0": 1, "c1-1": 1, "c1-2": 3},
+			[]string{"c1-0", "c1-1", "c1-1", "c1-2", queue}, "[a0] [a0]"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			var asked []string
+			s := allocation.ConsistentHash{VirtualNodes: tc.nodes, Hash: hashed(tc.table, &asked)}
+			shares, err := allocation.Share(s, queuesOf(t, "broker-a:1"), tc.clients)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(asked).To(Equal(tc.asked))
+			g.Expect(short(shares)).To(Equal(tc.want))
+			shares, err = each(s, queuesOf(t, "broker-a:1"), tc.clients)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(short(shares)).To(Equal(tc.want))
+		})
+	}
 }
 
 // A queue whose hash is that of a node goes to that node in Java and to the next
