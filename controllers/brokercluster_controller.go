@@ -124,6 +124,7 @@ func (r *BrokerClusterReconciler) observe(ctx context.Context, id observe.ID, cl
 	if err != nil {
 		return 0, fmt.Errorf("observing BrokerCluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
 	}
+	r.forgetBroker(observer, cluster)
 	sweep := observer.Cluster()
 	rival, err := r.holderOf(ctx, id, cluster)
 	if err != nil {

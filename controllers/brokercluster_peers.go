@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -30,6 +31,8 @@ func peerState(t snapshot.Trouble) rocketmqv1alpha1.PeerState {
 		return rocketmqv1alpha1.PeerDisagreeing
 	case snapshot.WrongIdentity:
 		return rocketmqv1alpha1.PeerWrongBroker
+	case snapshot.BrokerGone:
+		return rocketmqv1alpha1.PeerGone
 	case snapshot.Undecodable:
 		return rocketmqv1alpha1.PeerUnknown
 	default:
@@ -47,7 +50,9 @@ func problemWith(sweep *snapshot.Cluster, subjects ...string) (snapshot.Problem,
 	return snapshot.Problem{}, false
 }
 
-func brokerStatuses(sweep *snapshot.Cluster) []rocketmqv1alpha1.BrokerStatus {
+//
+// A state that was there before keeps its time.
+func brokerStatuses(was []rocketmqv1alpha1.BrokerStatus, sweep *snapshot.Cluster, now time.Time) []rocketmqv1alpha1.BrokerStatus {
 	var out []rocketmqv1alpha1.BrokerStatus
 	for _, name := range slices.Sorted(maps.Keys(sweep.Brokers)) {
 		b := sweep.Brokers[name]
@@ -60,6 +65,15 @@ func brokerStatuses(sweep *snapshot.Cluster) []rocketmqv1alpha1.BrokerStatus {
 			s.State, s.Message = peerState(p.Trouble), rocketmqv1alpha1.Cut(p.Sentence, rocketmqv1alpha1.MaxBrokerMessage)
 		} else if !b.Topics.IsKnown() {
 			s.State, s.Message = rocketmqv1alpha1.PeerUnknown, rocketmqv1alpha1.Cut(b.Topics.Why(), rocketmqv1alpha1.MaxBrokerMessage)
+		}
+		s.Since = ptr.To(atSecond(now))
+		for _, before := range was {
+			if before.Name == name && before.State == s.State && before.Since != nil {
+				s.Since = before.Since
+			}
+		}
+		if value := rocketmqv1alpha1.ForgetBrokerValue(s); value != "" {
+			s.Message = rocketmqv1alpha1.Cut("registered with no name server; if it is gone for good, set the annotation forget-broker to "+value, rocketmqv1alpha1.MaxBrokerMessage)
 		}
 		out = append(out, s)
 		if len(out) == rocketmqv1alpha1.MaxBrokers {

@@ -46,7 +46,7 @@ func reportCluster(cluster *rocketmqv1alpha1.BrokerCluster, sweep *snapshot.Clus
 	status := &cluster.Status
 	status.ObservedGeneration = cluster.Generation
 	status.LastHandledReconcileRequest = rocketmqv1alpha1.ReconcileRequest(cluster)
-	status.Brokers = brokerStatuses(sweep)
+	status.Brokers = brokerStatuses(status.Brokers, sweep, now)
 	status.NameServers = nameServerStatuses(sweep)
 	status.Proxies = proxyStatuses(sweep)
 	heartbeat, _ := cluster.Spec.Heartbeat()

@@ -31,6 +31,10 @@ const (
 	// AnnotationSetOffset sets committed offsets that are larger than a queue's end, which block a
 	// drain. Its value is a list of OffsetEntry, separated by commas.
 	AnnotationSetOffset = GroupName + "/set-offset"
+	// AnnotationForgetBroker, on a BrokerCluster, says that a broker which registers with no name server
+	// any more is gone for good, with what it held. Its value is ForgetBrokerValue of the broker's status;
+	// any other value does nothing, so it cannot outlive the absence it was given for.
+	AnnotationForgetBroker = GroupName + "/forget-broker"
 )
 
 // Finalizer keeps an object until Lockstep has done, or left in order, what it began on the brokers.
@@ -70,6 +74,15 @@ func (t *Topic) IsDeleteConfirmed() bool {
 func (t *Topic) IsApproved() bool {
 	change := t.Status.Change
 	return change != nil && change.Approval != "" && t.Annotations[AnnotationApprove] == change.Approval
+}
+
+// ForgetBrokerValue is what AnnotationForgetBroker has to be for a broker to be forgotten: its name and
+// the second since which it is gone. It is empty for a broker that is not gone.
+func ForgetBrokerValue(b BrokerStatus) string {
+	if b.State != PeerGone || b.Since == nil {
+		return ""
+	}
+	return b.Name + "@" + strconv.FormatInt(b.Since.Unix(), 10)
 }
 
 // OffsetEntry is one entry of AnnotationSetOffset, written group@broker/queue=offset.

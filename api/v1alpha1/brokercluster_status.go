@@ -108,7 +108,7 @@ type BrokerClusterCounts struct {
 }
 
 // PeerState says how a server stood when it was last asked: Answering, Unreachable, Unresolvable,
-// Denied, WrongEndpoint, WrongBroker, WarmingUp, Disagreeing or Unknown. Later versions may add values.
+// Denied, WrongEndpoint, WrongBroker, WarmingUp, Disagreeing, Gone or Unknown. Later versions may add values.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=32
@@ -132,6 +132,8 @@ const (
 	PeerWarmingUp PeerState = "WarmingUp"
 	// PeerDisagreeing is a server that answers but shows something else than its peers.
 	PeerDisagreeing PeerState = "Disagreeing"
+	// PeerGone is a broker that was seen before and is registered with no name server now.
+	PeerGone PeerState = "Gone"
 	// PeerUnknown is a server that has not been asked, or whose answer could not be understood.
 	PeerUnknown PeerState = "Unknown"
 )
@@ -159,10 +161,15 @@ type BrokerStatus struct {
 	Version string `json:"version,omitempty"`
 
 	// state says how the master stood when it was last asked: Answering, Unreachable, Denied,
-	// WrongEndpoint, WrongBroker or Unknown.
+	// WrongEndpoint, WrongBroker, Gone (registered with no name server) or Unknown.
 	//
 	// +required
 	State PeerState `json:"state,omitempty"`
+
+	// since is when the state was first seen to be what it is.
+	//
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
 
 	// message says what is wrong and what to do. Absent means that nothing is.
 	//

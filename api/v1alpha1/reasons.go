@@ -52,6 +52,8 @@ const (
 	ReasonClusterNotFound = "ClusterNotFound"
 	// ReasonNoBrokers says that the cluster has no broker with a master.
 	ReasonNoBrokers = "NoBrokers"
+	// ReasonBrokerForgotten goes with the event that a broker which is gone for good counts no more.
+	ReasonBrokerForgotten = "BrokerForgotten"
 	// ReasonMasterMissing says that a broker name has no master.
 	ReasonMasterMissing = "MasterMissing"
 	// ReasonWrongBroker says that at a routed address another broker answers.

@@ -108,7 +108,7 @@ func clusterNotFound(cluster string, servers []string) snapshot.Problem {
 
 func brokerGone(name string) snapshot.Problem {
 	return problem(snapshot.BrokerGone, name,
-		"%s was seen before and is registered with no name server now; what it holds is unknown until it is back", name)
+		"%s was seen before and is registered with no name server now; what it holds is unknown until it is back or forgotten", name)
 }
 
 func brokerWithoutMaster(name string) snapshot.Problem {
