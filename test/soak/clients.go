@@ -25,7 +25,7 @@ import (
 // replace them.
 func (s *soak) breakClients(shaking, ctx context.Context) error {
 	dice := s.dice("clients")
-	for pause(shaking, between(dice, 5*time.Second, 30*time.Second)) {
+	for pause(shaking, between(dice, 5*time.Second, 40*time.Second)) {
 		var pods corev1.PodList
 		if err := s.world.Client.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
 			return fmt.Errorf("listing client pods: %w", err)

@@ -28,6 +28,27 @@ const (
 	startTime = 5 * time.Minute
 )
 
+// The weather: a change needs its windows undisturbed (rule R05), so faults of
+// servers and of the operator come in storms with calm between. Calm lasts as
+// long as a growth takes; what the next storm meets is up to chance.
+const (
+	calm  = 80 * time.Second
+	storm = 40 * time.Second
+)
+
+// awaitStorm waits for a moment within a storm; false when shaking ends first.
+func (s *soak) awaitStorm(shaking context.Context) bool {
+	for {
+		at := time.Since(s.began) % (calm + storm)
+		if at >= calm {
+			return shaking.Err() == nil
+		}
+		if !pause(shaking, calm-at) {
+			return false
+		}
+	}
+}
+
 // breakServers breaks one server after the other until shaking ends, and puts
 // each right again: never is more than one of them away.
 func (s *soak) breakServers(shaking, ctx context.Context) error {
@@ -35,7 +56,7 @@ func (s *soak) breakServers(shaking, ctx context.Context) error {
 	all := append([]*rig.Server{}, s.world.RocketMQ.Servers()...)
 	// Masters and proxies as often as name servers, which restart in a second.
 	all = append(append(all, s.world.RocketMQ.Brokers...), s.world.RocketMQ.Proxies...)
-	for pause(shaking, between(dice, 5*time.Second, 25*time.Second)) {
+	for s.awaitStorm(shaking) && pause(shaking, between(dice, time.Second, 10*time.Second)) {
 		server := all[dice.IntN(len(all))]
 		how := []string{sigkill, sigkill, sigterm, sigterm, hang}[dice.IntN(5)]
 		away := between(dice, 0, 12*time.Second)
@@ -90,7 +111,7 @@ func (s *soak) breakServer(ctx context.Context, server *rig.Server, how string, 
 // breakOperator kills and stops the operator until shaking ends.
 func (s *soak) breakOperator(shaking, ctx context.Context) error {
 	dice := s.dice("operator")
-	for pause(shaking, between(dice, 15*time.Second, 60*time.Second)) {
+	for s.awaitStorm(shaking) && pause(shaking, between(dice, time.Second, 30*time.Second)) {
 		if err := s.breakOperatorOnce(ctx, dice); err != nil {
 			return err
 		}

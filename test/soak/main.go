@@ -55,7 +55,7 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.duration, "duration", 10*time.Minute, "how long faults and resizes go on")
 	flags.DurationVar(&o.rest, "rest", 8*time.Minute, "how long the world may take to come to rest after the faults")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of every choice; 0 takes one from the clock")
-	flags.IntVar(&o.rate, "rate", 300, "messages that producers try to send in a second, all together")
+	flags.IntVar(&o.rate, "rate", 240, "messages that producers try to send in a second, all together")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

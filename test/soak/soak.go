@@ -30,7 +30,8 @@ type soak struct {
 	fleets []*fleet
 	tally  *tally
 	counts counts
-	// chaos is how long faults and resizes went on.
+	// began is when the faults began; chaos is how long faults and resizes went on.
+	began time.Time
 	chaos time.Duration
 	// counted is set when producers have ended and groups had their time.
 	counted bool
@@ -115,8 +116,8 @@ func (s *soak) act(ctx context.Context) error {
 
 // shake breaks and resizes until the time is over, and leaves nothing broken.
 func (s *soak) shake(ctx context.Context) error {
-	began := time.Now()
-	defer func() { s.chaos = time.Since(began) }()
+	s.began = time.Now()
+	defer func() { s.chaos = time.Since(s.began) }()
 	shaking, cancel := context.WithTimeout(ctx, s.options.duration)
 	defer cancel()
 	parts := []func() error{
