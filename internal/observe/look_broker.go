@@ -22,6 +22,7 @@ import (
 //	        process was started; once, for a busy broker takes long over it
 //	30      the ends of delay levels that 28 does not tell
 //	61, 30  timers, and the end of the half messages (rule R15)
+//	11      which topics and queues what waits is stamped with, up to a bound
 //	351/21  how many queues there are to ask about
 //	30, 31  the ends of all of them, retired ones included
 //	351/21  the topic config
@@ -49,6 +50,7 @@ type brokerPass struct {
 	levels    snapshot.Fact[map[int]int64]
 	timers    snapshot.Fact[map[string]int64]
 	halfEnd   snapshot.Fact[int64]
+	stamped   stamped
 	parts     map[string]*topicPart
 }
 
@@ -78,6 +80,7 @@ func (b *brokerPass) ask() {
 	b.halfEnd = fact(b.pass, address, b.process, func(ctx context.Context, addr string) (int64, error) {
 		return b.at.MaxOffset(ctx, addr, names.HalfTopic, 0)
 	})
+	b.stamped = b.readStamped()
 	b.parts = map[string]*topicPart{}
 	before := b.configs()
 	for _, topic := range b.order {

@@ -72,12 +72,14 @@ func (b *brokerPass) pending(topic string) snapshot.Fact[snapshot.Pending] {
 		return snapshot.Unknown[snapshot.Pending](fmt.Sprintf(
 			"%s counts %d more half messages settled than it has", b.broker.Name, -halves))
 	}
-	return snapshot.Known(snapshot.Pending{
+	p := snapshot.Pending{
 		Delay:        b.delays(ends),
 		Timers:       timers[topic],
 		TimersBehind: max(0, b.runtime.TimerReadBehind) + max(0, b.runtime.TimerOffsetBehind),
 		Halves:       halves,
-	}, b.committed.Origin())
+	}
+	b.stamped.attribute(topic, &p)
+	return snapshot.Known(p, b.committed.Origin())
 }
 
 // settled is how many half messages the broker has settled.

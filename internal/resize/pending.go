@@ -77,13 +77,18 @@ func (p *pass) pending() []Hold {
 			holds[len(holds)-1].Wait = p.lateWindow(b, settings) - p.aged()
 			continue
 		}
+		from := p.spec.Queues // what is stamped with a queue that stays is no danger
+		if b.role == leaving {
+			from = 0
+		}
 		for _, level := range slices.Sorted(maps.Keys(seen.Delay)) {
-			left := seen.Left(level)
+			left := seen.Left(level, from)
 			wait(left, fmt.Sprintf("%s delayed at level %d are not delivered yet", exactly(left), level))
 		}
 		wait(seen.TimersBehind, "the timer wheel is behind in reading")
 		wait(seen.Timers, fmt.Sprintf("%s of the topic wait in the timer wheel", exactly(seen.Timers)))
-		wait(seen.Halves, fmt.Sprintf("%s are half committed", exactly(seen.Halves)))
+		halves := seen.LeftHalves(from)
+		wait(halves, fmt.Sprintf("%s are half committed", exactly(halves)))
 	}
 	return holds
 }

@@ -326,7 +326,7 @@ func TestPlan_RefusesTopicsThatAreNotItsToChange(t *testing.T) {
 func TestR15_PendingMustBeUnseenTwice(t *testing.T) {
 	for name, tamper := range map[string]func(*snapshot.Pending){
 		"a level":        func(p *snapshot.Pending) { p.Delay = map[int]snapshot.Progress{5: {Delivered: 1, Max: 3}} },
-		"own of a level": func(p *snapshot.Pending) { p.Own = map[int]int64{1: 1} },
+		"own of a level": func(p *snapshot.Pending) { p.Own = map[int]map[int]int64{1: {2: 1}} },
 		"timers":         func(p *snapshot.Pending) { p.Timers = 2 },
 		"wheel behind":   func(p *snapshot.Pending) { p.TimersBehind = 9 },
 		"halves":         func(p *snapshot.Pending) { p.Halves = 1 },
@@ -358,7 +358,14 @@ func TestR42_OtherTopicsDelaysDoNotHoldWhenAttributed(t *testing.T) {
 	s := newScene(t, 4, 2)
 	s.until(StageProvingAgain)
 	d := s.with(onBroker("broker-a", func(b *snapshot.TopicOnBroker) {
-		b.Pending = same(b.Pending, snapshot.Pending{Delay: map[int]snapshot.Progress{3: {Delivered: 5, Max: 90}}, Own: map[int]int64{3: 0}})
+		b.Pending = same(b.Pending, snapshot.Pending{Delay: map[int]snapshot.Progress{3: {Delivered: 5, Max: 90}}, Own: map[int]map[int]int64{3: {}}, Halves: 4, OwnHalves: map[int]int64{}})
 	}))
 	s.Expect(d.Step.Kind).To(Equal(StepFreshLook))
+	stamped := func(queue int) Decision {
+		return s.with(onBroker("broker-a", func(b *snapshot.TopicOnBroker) {
+			b.Pending = same(b.Pending, snapshot.Pending{Delay: map[int]snapshot.Progress{3: {Delivered: 5, Max: 90}}, Own: map[int]map[int]int64{3: {queue: 7}}})
+		}))
+	}
+	s.Expect(stamped(1).Step.Kind).To(Equal(StepFreshLook), "of a queue that stays")
+	s.Expect(reasons(stamped(2).Holds)).To(Equal([]Reason{ReasonLatePending}), "of a queue that goes")
 }

@@ -74,33 +74,57 @@ type Pending struct {
 	// Delay is the schedule progress by level, of all topics of the broker.
 	Delay map[int]Progress
 	// Own is how many pending messages of a level are stamped with this topic,
-	// for levels whose schedule queue was read in full (rule R42). A level that
-	// is not in Own is not attributed: all of it may be this topic's.
-	Own map[int]int64
+	// by level and queue id, for levels whose schedule queue was read in full
+	// (rule R42). A level that is not in Own is not attributed: all of it may be
+	// any queue's of this topic.
+	Own map[int]map[int]int64
 	// Timers is the number of messages of this topic in the timer wheel.
 	Timers int64
 	// TimersBehind is not zero while the wheel has not read all it must.
 	TimersBehind int64
-	// Halves is the number of half messages of the broker not yet settled.
-	Halves int64
+	// Halves is the number of half messages of the broker not yet settled, of
+	// all topics; OwnHalves are those of this topic by queue id, and nil when
+	// they were not attributed.
+	Halves    int64
+	OwnHalves map[int]int64
 }
 
 // Zero reports whether nothing is seen pending.
 func (p Pending) Zero() bool {
 	for level := range p.Delay {
-		if p.Left(level) > 0 {
+		if p.Left(level, 0) > 0 {
 			return false
 		}
 	}
-	return p.Timers == 0 && p.TimersBehind == 0 && p.Halves == 0
+	return p.Timers == 0 && p.TimersBehind == 0 && p.LeftHalves(0) == 0
 }
 
-// Left is how many messages of a level may still be delivered to the topic.
-func (p Pending) Left(level int) int64 {
+// Left is how many messages of a level may still be delivered to queues of the
+// topic from the given id on.
+func (p Pending) Left(level, from int) int64 {
 	if own, attributed := p.Own[level]; attributed {
-		return own
+		return stampedFrom(own, from)
 	}
 	return max(0, p.Delay[level].Max-p.Delay[level].Delivered)
+}
+
+// LeftHalves is how many half messages may still be committed to queues of the
+// topic from the given id on.
+func (p Pending) LeftHalves(from int) int64 {
+	if p.OwnHalves != nil {
+		return stampedFrom(p.OwnHalves, from)
+	}
+	return p.Halves
+}
+
+func stampedFrom(own map[int]int64, from int) int64 {
+	var n int64
+	for queue, count := range own {
+		if queue >= from {
+			n += count
+		}
+	}
+	return n
 }
 
 // Route is a topic's route as one name server has it (call 105).
