@@ -16,7 +16,7 @@ func (p *pass) refusedKinds() bool {
 	refuse := func(broker, why string) bool {
 		return !p.skip.refused && p.hold(p.lastStage(), Hold{Reason: ReasonRefusedTopic, Broker: broker, Queue: NoQueue, Why: why})
 	}
-	if whose := names.ReservedTopic(p.spec.Topic, names.Scope{}); whose != "" {
+	if whose := names.ReservedTopic(p.spec.Topic, names.Scope{}); whose != "" && !p.spec.ownRetry() {
 		return refuse("", fmt.Sprintf("%s %s; its queues are not changed", p.spec.Topic, whose))
 	}
 	if p.spec.MessageType == "LITE" {

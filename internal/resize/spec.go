@@ -82,6 +82,8 @@ type Spec struct {
 	Proxies bool
 	// Timings are the waits; zero fields mean the defaults.
 	Timings Timings
+
+	retryOf string // the group whose retry topic it is; only PlanRetry sets it
 }
 
 // Waiver gives up what a group has not read, for one target only.

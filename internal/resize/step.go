@@ -44,6 +44,8 @@ const (
 	// StepSetOrderConfig writes the order configuration of the topic on name
 	// servers (namespace ORDER_TOPIC_CONFIG, case Q10).
 	StepSetOrderConfig StepKind = "SetOrderConfig"
+	// StepSetRetryQueues writes a group's retry queue count (case Q17).
+	StepSetRetryQueues StepKind = "SetRetryQueues"
 	// StepDeleteFromBroker deletes the topic from the named brokers only.
 	StepDeleteFromBroker StepKind = "DeleteFromBroker"
 )
@@ -104,6 +106,8 @@ type Step struct {
 	Seeds []Seed
 	// Order is by name server.
 	Order []OrderEntry
+	// Retry is by broker.
+	Retry []RetryChange
 	// Vacant names groups that must have no member connected when the seeds
 	// are sent (rule R06).
 	Vacant []string
