@@ -105,9 +105,14 @@ func (s share) moreQueues(replicas int64) string {
 	need := counted(s.membersFor(replicas), "queue")
 	for _, t := range s.capacity.Set {
 		for _, o := range s.group.Topics {
-			if o.Name == t.Topic && o.Object != nil {
-				return fmt.Sprintf("%s work with %s, more than Topic %s/%s can set on its brokers", number(replicas), need, o.Object.Namespace, o.Object.Name)
+			if o.Name != t.Topic || o.Object == nil {
+				continue
 			}
+			than := "more than Topic %s/%s can set on its brokers"
+			if !slices.ContainsFunc(t.Brokers, func(b allocation.BrokerQueues) bool { return slices.Contains(o.Object.Brokers, b.Broker) }) {
+				than = "and no broker of Topic %s/%s is one that the members read"
+			}
+			return fmt.Sprintf("%s work with %s, "+than, number(replicas), need, o.Object.Namespace, o.Object.Name)
 		}
 	}
 	return fmt.Sprintf("%s work with %s in %s, which no Topic object declares%s", number(replicas), need, s.capacity.Set[0].Topic, s.keysMove())

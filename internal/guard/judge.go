@@ -103,6 +103,9 @@ func Judge(ask Ask) Verdict {
 	}
 	v.Sentence, v.Short = asked(ask.Asked)+m.Sentence, r.top.short(ask.Asked)
 	v.Helps, v.NoHelp = r.top.helps(ask.Asked), r.top.noHelp()
+	for i := range v.Helps {
+		v.Helps[i] = clean(v.Helps[i])
+	}
 	switch {
 	case ask.Asked <= m.limit():
 		v.Reason = WithinIdleReplicas

@@ -73,6 +73,8 @@ func TestA02_TheExactPatch(t *testing.T) {
 	shrinking := topic("TOPIC_SHOP_ORDER", 8, 2)
 	unmanaged := topic("TOPIC_SHOP_ORDER", 4)
 	unmanaged.Object = nil
+	elsewhere := topic("TOPIC_SHOP_ORDER", 4)
+	elsewhere.Object.Brokers = []string{"broker-z"}
 	twoPerPod := group(classic(4), topic("TOPIC_SHOP_ORDER", 2, 2))
 	twoPerPod.MembersPerPod = 2
 	shared := group(classic(4), topic("TOPIC_SHOP_ORDER", 4))
@@ -97,6 +99,7 @@ func TestA02_TheExactPatch(t *testing.T) {
 		{"by hash the sum counts", 12, hash, "raise it to 12: " + patch("8")},
 		{"the largest that a Topic can set", 1024, group(nil, ten), "raise it to 1,024: " + patch("1024")},
 		{"more than a Topic can set", 1025, group(nil, ten), "1,025 work with 1,025 queues, more than Topic shop/orders can set on its brokers"},
+		{"the Topic is elsewhere", 9, group(nil, elsewhere), "9 work with 9 queues, and no broker of Topic shop/orders is one that the members read"},
 		{"no Topic object", 5, group(nil, unmanaged), "5 work with 5 queues in TOPIC_SHOP_ORDER, which no Topic object declares"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 const (
 	// MaxSentence is the longest Maximum.Sentence, in bytes (K05).
 	MaxSentence = 1024
-	// MaxShort bounds Verdict.Short, which is shorter: kubectl cuts admission
-	// warnings at 256 characters (K28).
+	// MaxShort bounds Verdict.Short, which is shorter: the API server may cut
+	// admission warnings of more than 256 characters (K28).
 	MaxShort = 256
 	// MaxOdd is how many brokers a sentence names before it says how many more
 	// there are (K05).
