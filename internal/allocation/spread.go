@@ -28,8 +28,8 @@ type Spread struct {
 
 	// ByStrategy: AVG_BY_CIRCLE instead of AVG takes a tenth or more off.
 	ByStrategy bool
-	// ByQueues: not even free sharing of the queues there are comes within a tenth
-	// of Fair, and no queue stands out: more queues give finer parts.
+	// ByQueues: no way to share the queues there are comes within a tenth of Fair,
+	// and no queue stands out: more queues give finer parts.
 	ByQueues bool
 	// ByKeys: one queue is far above its mean and above Fair. More queues, members
 	// or another strategy leave its load in one place; only other keys of the
@@ -72,7 +72,7 @@ func SpreadOf(loads []int64, members int) (Spread, error) {
 		return Spread{}, fmt.Errorf("spreading the load of %d queues: %w", len(loads), err)
 	}
 	s.ByStrategy = less(s.Circle, s.Averagely)
-	if less(s.Fair, s.Free) {
+	if less(s.Fair, min(s.Averagely, s.Circle, s.Contiguous, s.Free)) {
 		outlier := s.Heaviest/standsOut > total/int64(len(loads))
 		s.ByKeys = outlier && s.Heaviest > s.Fair
 		s.ByQueues = !s.ByKeys

@@ -44,34 +44,40 @@ func TestShare_IsAllocateForEachClient(t *testing.T) {
 func TestStrategies_Disjoint(t *testing.T) {
 	for _, s := range strategies() {
 		t.Run(s.Name(), func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				queues, clients := group(t)
-				clients = slices.Compact(clients)
-				before := slices.Clone(queues)
-				shares, err := allocation.Share(s, queues, clients)
-				if err != nil {
-					t.Fatal(err)
-				}
-				owner := map[allocation.Queue]string{}
-				for i, share := range shares {
-					for _, q := range share {
-						if other, taken := owner[q]; taken {
-							t.Fatalf("%v belongs to %s and %s", q, other, clients[i])
-						}
-						if !slices.Contains(queues, q) {
-							t.Fatalf("%v does not exist", q)
-						}
-						owner[q] = clients[i]
-					}
-				}
-				if covers(s) && len(owner) != len(queues) {
-					t.Fatalf("%d of %d queues have an owner: %v", len(owner), len(queues), slices.Collect(maps.Keys(owner)))
-				}
-				if !slices.Equal(queues, before) {
-					t.Fatal("the list of queues was changed")
-				}
-			})
+			rapid.Check(t, func(t *rapid.T) { disjoint(t, s) })
 		})
+	}
+}
+
+func FuzzStrategies(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { disjoint(t, rapid.SampledFrom(strategies()).Draw(t, "strategy")) }))
+}
+
+func disjoint(t *rapid.T, s allocation.Strategy) {
+	queues, clients := group(t)
+	clients = slices.Compact(clients)
+	before := slices.Clone(queues)
+	shares, err := allocation.Share(s, queues, clients)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := map[allocation.Queue]string{}
+	for i, share := range shares {
+		for _, q := range share {
+			if other, taken := owner[q]; taken {
+				t.Fatalf("%v belongs to %s and %s", q, other, clients[i])
+			}
+			if !slices.Contains(queues, q) {
+				t.Fatalf("%v does not exist", q)
+			}
+			owner[q] = clients[i]
+		}
+	}
+	if covers(s) && len(owner) != len(queues) {
+		t.Fatalf("%d of %d queues have an owner: %v", len(owner), len(queues), slices.Collect(maps.Keys(owner)))
+	}
+	if !slices.Equal(queues, before) {
+		t.Fatal("the list of queues was changed")
 	}
 }
 

@@ -208,6 +208,9 @@ func TestMachineRoom_NamesOfBrokers(t *testing.T) {
 	empty, err := allocation.ByMachineRoom{Rooms: []string{""}}.Allocate("c", []allocation.Queue{{Broker: "@b"}}, []string{"c"})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(empty).To(HaveLen(1), "an empty part at the beginning counts")
+	none, err := allocation.ByMachineRoom{}.Allocate("c", []allocation.Queue{{Broker: "broker-a"}}, []string{"c"})
+	g.Expect(err).NotTo(HaveOccurred(), "the rooms are asked for only when a broker has one")
+	g.Expect(none).To(BeEmpty())
 }
 
 // hashed is a hash by table; keys that are not in it hash to 0. It notes them.

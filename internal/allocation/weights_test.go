@@ -30,6 +30,7 @@ func TestPartition_Vectors(t *testing.T) {
 		{[]int64{0, 0, 0}, 2, 0, "[[0,3) [3,3)]"},
 		{nil, 2, 0, "[[0,0) [0,0)]"},
 		{[]int64{math.MaxInt64, math.MaxInt64}, 2, math.MaxInt64, "[[0,1) [1,2)]"},
+		{slices.Repeat([]int64{1 << 61}, 16), 8, 1 << 62, "[[0,2) [2,4) [4,6) [6,8) [8,10) [10,12) [12,14) [14,16)]"},
 		{[]int64{math.MaxInt64, 0, 1}, 2, math.MaxInt64, "[[0,2) [2,3)]"},
 	} {
 		t.Run(fmt.Sprint(tc.weights, "/", tc.c), func(t *testing.T) {
@@ -255,6 +256,12 @@ func TestSpreadOf(t *testing.T) {
 			allocation.Spread{Fair: 25, Heaviest: 10, Loaded: 5, Averagely: 30, Circle: 30, Contiguous: 30, Free: 30, ByQueues: true}},
 		{"one hot queue: only other keys help", []int64{0, 0, 0, 80, 0, 0, 0, 0}, 8,
 			allocation.Spread{Fair: 10, Heaviest: 80, Loaded: 1, Averagely: 80, Circle: 80, Contiguous: 80, Free: 80, ByKeys: true}},
+		{"a tenth is worth it", []int64{5, 5, 4, 0}, 2,
+			allocation.Spread{Fair: 7, Heaviest: 5, Loaded: 3, Averagely: 10, Circle: 9, Contiguous: 9, Free: 9, ByStrategy: true, ByQueues: true}},
+		{"few queues have a load, none more than is fair", []int64{30, 0, 0, 30, 0, 0, 0, 30, 0}, 2,
+			allocation.Spread{Fair: 45, Heaviest: 30, Loaded: 3, Averagely: 60, Circle: 60, Contiguous: 60, Free: 60, ByQueues: true}},
+		{"consecutive parts are better than the greedy ones", []int64{30, 30, 20, 20, 20, 0, 0, 0, 0, 0}, 2,
+			allocation.Spread{Fair: 60, Heaviest: 30, Loaded: 5, Averagely: 120, Circle: 70, Contiguous: 60, Free: 70, ByStrategy: true}},
 		{"a hot queue that has company: both", []int64{60, 30, 5, 5}, 2,
 			allocation.Spread{Fair: 50, Heaviest: 60, Loaded: 4, Averagely: 90, Circle: 65, Contiguous: 60, Free: 60, ByStrategy: true, ByKeys: true}},
 	} {
