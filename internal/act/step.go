@@ -110,6 +110,8 @@ func (a *Actor) jobOf(order Order, until deadline) (job, error) {
 		return a.seedJob(order, until)
 	case resize.StepSetOrderConfig:
 		return a.orderJob(order, until)
+	case resize.StepSetRetryQueues:
+		return a.retryJob(order, until)
 	case resize.StepDeleteFromBroker:
 		return a.deleteJob(order, until)
 	}

@@ -4,6 +4,7 @@
 package resize
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
@@ -41,9 +42,30 @@ type RetrySpec struct {
 // unknown. The look must be of the group's retry topic.
 func PlanRetry(spec RetrySpec, counts map[string]snapshot.Fact[int], progress Progress, look snapshot.TopicLook, now time.Time) Decision {
 	spec.Topic, spec.retryOf, spec.Rescue = names.RetryTopic(spec.Group), spec.Group, true
+	// Brokers make the topic with the group's first member, as large as the count.
+	spec.Placement = []string{}
+	for name, b := range look.Brokers {
+		if stored, known := b.Config.Get(); !known || stored.Present {
+			spec.Placement = append(spec.Placement, name)
+		}
+	}
+	slices.Sort(spec.Placement)
+	nowhere := len(spec.Placement) == 0
+	if nowhere {
+		spec.Placement = nil
+	}
 	p := newPass(spec.Spec, progress, look, now, skips{})
 	if p.validSpec() || p.usableLook() || p.knownWorld() || p.retryCounts(counts, true) {
 		return p.finish()
+	}
+	if nowhere {
+		if p.retryCounts(counts, false) {
+			return p.finish()
+		}
+		p.atRest = true
+		d := p.finish()
+		d.InForce, d.AsDeclared = true, true
+		return d
 	}
 	d := Plan(spec.Spec, progress, look, now)
 	if d.Step.Kind != "" || !d.InForce {
@@ -65,8 +87,6 @@ func (p *pass) retryCounts(counts map[string]snapshot.Fact[int], narrow bool) bo
 		fact, asked := counts[b.name]
 		count, known := fact.Get()
 		switch {
-		case b.role == undeclared:
-			continue
 		case !asked || !known || fact.Origin().Sent.Before(p.look.Started) || !fact.Origin().From.Same(b.process):
 			why := "it was not asked for in this look"
 			if asked && !known {

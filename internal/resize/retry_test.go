@@ -115,6 +115,41 @@ func TestQ17_ABrokerThatDoesNotKnowTheGroupAsksForNothing(t *testing.T) {
 	r.Expect(d.Step.Retry[0].Broker).To(Equal("broker-a"))
 }
 
+func TestQ17_ABrokerWithoutTheTopicIsLeftToMakeIt(t *testing.T) {
+	r := newRetries(t, 1, 3)
+	r.gone(1)
+	r.Expect(r.plan(allKnown).Step.Changes).To(BeEmpty())
+	for range 300 {
+		clients(r.w)
+		d := r.plan(allKnown)
+		r.saved = d.Next
+		for _, c := range d.Step.Changes {
+			r.Expect(c.Broker).To(Equal("broker-a"))
+			r.w.Write(0, model.Counts{Present: true, Read: c.Want.Read, Write: c.Want.Write, Perm: c.Want.Perm})
+		}
+		for _, seed := range d.Step.Seeds {
+			r.w.SetOffset(seed.Group, 0, seed.Queue, int(seed.Offset))
+		}
+		for _, c := range d.Step.Retry {
+			r.counts[r.w.Index(c.Broker)] = c.Want
+		}
+	}
+	r.Expect(r.counts).To(Equal([]int{3, 3}))
+	r.Expect(r.w.Brokers[1].Present).To(BeFalse())
+}
+
+func TestQ17_WhereNobodyHasTheTopicOnlyTheCountIsSet(t *testing.T) {
+	r := newRetries(t, 1, 3)
+	r.gone(0)
+	r.gone(1)
+	d := r.plan(allKnown)
+	r.Expect(d.Step.Retry).To(HaveLen(2))
+	r.counts = []int{3, 3}
+	d = r.plan(allKnown)
+	r.Expect(d.Step.Changing()).To(BeFalse())
+	r.Expect(d.AsDeclared).To(BeTrue())
+}
+
 func TestQ17_OnlyTheOwnRetryTopicIsNotRefused(t *testing.T) {
 	s := newScene(t, 4, 2)
 	s.spec.Topic = "%RETRY%CG_POINTS"

@@ -4,6 +4,8 @@
 package rocketmq
 
 import (
+	"strings"
+
 	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
@@ -27,6 +29,17 @@ func mayWriteTopic(addr string, code int, topic, cluster, broker string) error {
 		return notSent(addr, code, "topic %q %s", topic, whose)
 	}
 	return nil
+}
+
+// mayResizeTopic is mayWriteTopic for the counts of a topic: the retry topic of
+// a user's group follows that group (case Q17). It is never created, deleted or
+// reset by itself.
+func mayResizeTopic(addr string, code int, topic, cluster, broker string) error {
+	group, retry := strings.CutPrefix(topic, names.RetryPrefix)
+	if !retry {
+		return mayWriteTopic(addr, code, topic, cluster, broker)
+	}
+	return mayWriteGroup(addr, code, group)
 }
 
 // mayWriteGroup is mayWriteTopic for consumer groups.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstep-dev/lockstep/internal/remoting"
+	"github.com/lockstep-dev/lockstep/internal/rocketmq/names"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
 )
 
@@ -40,7 +41,7 @@ type TopicChange struct {
 func (c *Client) CreateOrUpdateTopic(ctx context.Context, at Master, topic string,
 	change func(current snapshot.StoredTopic) (snapshot.TopicConfig, error)) (TopicChange, error) {
 	const code = remoting.ReqUpdateAndCreateTopic
-	if err := mayWriteTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
+	if err := mayResizeTopic(at.Addr, code, topic, at.Cluster, at.Name); err != nil {
 		return TopicChange{}, err
 	}
 	master, err := c.prove(ctx, at)
@@ -56,6 +57,9 @@ func (c *Client) CreateOrUpdateTopic(ctx context.Context, at Master, topic strin
 		return TopicChange{}, err
 	}
 	done := TopicChange{Before: current}
+	if names.IsRetry(topic) && !current.Present {
+		return TopicChange{}, notSent(at.Addr, code, "topic %q is not there; brokers make it with the first member of its group", topic)
+	}
 	wanted, err := change(current)
 	if err != nil {
 		return done, err
