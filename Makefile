@@ -87,6 +87,10 @@ test-e2e: ## Run the tests against real RocketMQ servers and clients on a real c
 test-race: ## Run the unit tests under the race detector.
 	go test -race $(GOTESTFLAGS) ./internal/... ./controllers/...
 
+.PHONY: model
+model: ## Explore the model of queue changes further than test-unit does: one event more, ten times the random runs.
+	LOCKSTEP_EXPLORE_STATES=0 LOCKSTEP_EXPLORE_EVENTS=1 go test -timeout 0 -count 1 -run 'TestModel' -v ./internal/resize -rapid.checks=1000 | grep -v -e '^=== ' -e 'OK, passed'
+
 .PHONY: soak
 soak: ## Resize at random while everything is killed at random, and count every message: SOAK=10m, SOAK_SEED, SOAK_VERSION.
 	hack/soak.sh

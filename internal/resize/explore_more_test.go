@@ -156,7 +156,7 @@ func TestModel_ExhaustiveWider(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()
-			e := explore(c.make(), c.budget, statesAllowed(t), false, c.moves)
+			e := explore(c.make(), c.budget+moreEvents(t), statesAllowed(t), false, c.moves)
 			t.Logf("%s: %v, %.1f s", c.name, e, time.Since(began).Seconds())
 			if e.found != "" {
 				t.Error(e.found)

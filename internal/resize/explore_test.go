@@ -212,15 +212,21 @@ func retarget(n int) move {
 	return move{fmt.Sprintf("target %d", n), 1, func(r *run) { r.target(n) }}
 }
 
-// statesAllowed bounds an exploration; LOCKSTEP_EXPLORE_STATES raises it.
-func statesAllowed(t *testing.T) int {
-	text := os.Getenv("LOCKSTEP_EXPLORE_STATES")
+// statesAllowed bounds an exploration; LOCKSTEP_EXPLORE_STATES raises it, and 0
+// takes the bound away.
+func statesAllowed(t *testing.T) int { return setting(t, "LOCKSTEP_EXPLORE_STATES", 60_000) }
+
+// moreEvents is how many events more than usual an exploration spends.
+func moreEvents(t *testing.T) int { return setting(t, "LOCKSTEP_EXPLORE_EVENTS", 0) }
+
+func setting(t *testing.T, name string, usual int) int {
+	text := os.Getenv(name)
 	if text == "" {
-		return 60_000
+		return usual
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		t.Fatalf("LOCKSTEP_EXPLORE_STATES: %v", err)
+		t.Fatalf("%s: %v", name, err)
 	}
 	return n
 }
@@ -249,7 +255,7 @@ func TestModel_Exhaustive(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()
-			e := explore(small(c.start, c.target, 2*time.Second, c.second), c.budget, statesAllowed(t), false, slices.Concat([]move{{"operate", 0, c.operator}}, c.moves))
+			e := explore(small(c.start, c.target, 2*time.Second, c.second), c.budget+moreEvents(t), statesAllowed(t), false, slices.Concat([]move{{"operate", 0, c.operator}}, c.moves))
 			t.Logf("%s: %v, %.1f s", c.name, e, time.Since(began).Seconds())
 			if e.found != "" {
 				t.Error(e.found)
