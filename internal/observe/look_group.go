@@ -4,8 +4,10 @@
 package observe
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-dev/lockstep/internal/rocketmq"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
@@ -61,10 +63,12 @@ type view struct {
 	reads          bool
 	broadcast      bool
 	pops           bool
+	// lists are the classic members by broker.
+	lists map[string]map[string]struct{}
 }
 
 func (g *groupPass) view(group, topic string) view {
-	v := view{classic: map[string]struct{}{}, other: map[string]struct{}{}}
+	v := view{classic: map[string]struct{}{}, other: map[string]struct{}{}, lists: map[string]map[string]struct{}{}}
 	for _, s := range g.servers {
 		f := g.members[group][s.name]
 		m, known := f.Get()
@@ -75,11 +79,17 @@ func (g *groupPass) view(group, topic string) view {
 			continue
 		}
 		v.origin = earlier(v.origin, f.Origin())
+		if !s.proxy && g.hosts(s.name, topic) {
+			v.lists[s.name] = map[string]struct{}{}
+		}
 		for _, member := range m.Members {
 			if s.proxy || rocketmq.IsGRPC(member.ClientID) {
 				v.other[member.ClientID] = struct{}{}
 			} else {
 				v.classic[member.ClientID] = struct{}{}
+				if list := v.lists[s.name]; list != nil {
+					list[member.ClientID] = struct{}{}
+				}
 			}
 		}
 		_, reads := m.Table[topic]
@@ -88,6 +98,34 @@ func (g *groupPass) view(group, topic string) view {
 		v.pops = v.pops || m.Online() && m.ConsumeType == consumePop
 	}
 	return v
+}
+
+// hosts reports whether a broker is known to have the topic; members tell of
+// themselves only where their topics are.
+func (g *groupPass) hosts(broker, topic string) bool {
+	for _, b := range g.brokers {
+		if part := b.parts[topic]; b.broker.Name == broker && part != nil {
+			stored, _ := part.config.Get()
+			return stored.Present
+		}
+	}
+	return false
+}
+
+// split names the brokers that do not list every classic member, with one of
+// those that they lack: such members share the queues out by different lists
+// (case A14).
+func (v view) split() string {
+	var parts []string
+	for _, broker := range slices.Sorted(maps.Keys(v.lists)) {
+		for _, client := range slices.Sorted(maps.Keys(v.classic)) {
+			if _, listed := v.lists[broker][client]; !listed {
+				parts = append(parts, fmt.Sprintf("%s lists %d of %d members and lacks %s", broker, len(v.lists[broker]), len(v.classic), client))
+				break
+			}
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // consumePop is the consume type of members that pop by themselves.
@@ -102,6 +140,7 @@ func (g *groupPass) group(group, topic string) snapshot.GroupOnTopic {
 		Broadcast: known(v, v.broadcast, v.broadcast),
 		Protocol:  g.protocol(group, topic, v),
 		Positions: g.positions(group, topic, v),
+		Split:     v.split(),
 	}
 	for _, d := range g.topics[topic].Declared {
 		if d.Name == group {

@@ -166,6 +166,7 @@ func TestA14_MembersOfAllBrokersAreUnited(t *testing.T) {
 	r.join(brokertest.MemberSpec{Group: "CG_A", ClientID: "10.0.0.3@1#1", Brokers: []string{"broker-b"}})
 	g := must(r.look("TOPIC_A", LookOptions{}).Groups)["CG_A"]
 	r.g.Expect(must(g.Members)).To(Equal(3))
+	r.g.Expect(g.Split).To(Equal("broker-a lists 2 of 3 members and lacks 10.0.0.3@1#1; broker-b lists 2 of 3 members and lacks 10.0.0.2@1#1"))
 
 	r.Inject(brokertest.Fault{Node: "broker-b", Code: 203, Do: brokertest.HalfBody()})
 	g = must(r.look("TOPIC_A", LookOptions{}).Groups)["CG_A"]

@@ -205,6 +205,25 @@ func TestL19_ADeadLetterTopicIsLeftAsItIs(t *testing.T) {
 	s.Expect(d.Holds[0].Long()).To(ContainSubstring("belongs to a consumer group"))
 }
 
+func TestA14_MemberListsThatDifferForLongAreNamed(t *testing.T) {
+	s := newScene(t, 4, 2)
+	split := onGroup("CG_POINTS", func(g *snapshot.GroupOnTopic) { g.Split = "broker-b lists 1 of 2 members and lacks 10.1.2.9@1" })
+	d := s.with(split)
+	for range 125 {
+		s.Expect(reasons(d.Findings)).NotTo(ContainElement(FindingSplitMembers))
+		s.saved = d.Next
+		d = s.with(split)
+		if len(d.Findings) > 0 {
+			break
+		}
+	}
+	s.Expect(reasons(d.Findings)).To(Equal([]Reason{FindingSplitMembers}))
+	s.Expect(d.Findings[0].Long()).To(ContainSubstring("group CG_POINTS: its brokers list different members for more than 2 minutes (broker-b lists 1 of 2 members and lacks 10.1.2.9@1)"))
+	s.saved = d.Next
+	s.saved = s.peek().Next // the lists agree again
+	s.Expect(s.with(split).Findings).To(BeEmpty())
+}
+
 // A group that returns with what it had is let read, whatever stage it finds.
 func TestQ21_AGroupThatReturnsIsWaitedFor(t *testing.T) {
 	s := newScene(t, 4, 2)

@@ -68,6 +68,7 @@ const (
 	FindingReadBelowWrite    Reason = "ReadBelowWrite"
 	FindingUnreadable        Reason = "Unreadable"
 	FindingGivenUp           Reason = "GivenUp"
+	FindingSplitMembers      Reason = "SplitMembers"
 )
 
 // QueueRef names one queue of the topic.

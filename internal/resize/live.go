@@ -55,6 +55,7 @@ func (p *pass) live() bool {
 	if fresh {
 		l.alike = l.alike.saw(p.look, p.processes(), p.t.MaxGap)
 	}
+	p.splitMembers(l)
 	for _, b := range p.brokers {
 		low, high := p.spec.Queues, b.shown.Read
 		if b.role == leaving {
@@ -66,7 +67,7 @@ func (p *pass) live() bool {
 	}
 	p.d.Proof.Retiring = len(p.retiring)
 	if len(p.retiring) == 0 {
-		*l = Lived{Barrier: l.Barrier, seq: l.seq, seen: l.seen, at: l.at, readers: l.readers, alike: l.alike}
+		*l = Lived{Barrier: l.Barrier, seq: l.seq, seen: l.seen, at: l.at, readers: l.readers, alike: l.alike, split: l.split}
 		return false
 	}
 	if fresh {
@@ -75,6 +76,33 @@ func (p *pass) live() bool {
 		p.clear(l)
 	}
 	return false
+}
+
+// splitAfter is how long member lists may differ before it is said: a member
+// that joins or leaves is known everywhere after two heartbeats and an expiry.
+const splitAfter = 2 * time.Minute
+
+// splitMembers names groups whose members see different lists for long: they
+// read some queues twice and others not at all, so a drain may never end (case
+// A14). It takes nothing from a proof, which asks every broker.
+func (p *pass) splitMembers(l *Lived) {
+	groups, unknown := p.readers()
+	if unknown != nil {
+		return
+	}
+	split := map[string]window{}
+	for _, g := range groups {
+		if g.Split == "" {
+			continue
+		}
+		w := l.split[g.Name].saw(p.look, "", p.t.IdleEvery+p.t.MaxGap)
+		split[g.Name] = w
+		if w.span() >= splitAfter {
+			p.d.Findings = append(p.d.Findings, Hold{Reason: FindingSplitMembers, Group: g.Name, Queue: NoQueue,
+				Why: "its brokers list different members for more than 2 minutes (" + g.Split + "), so its members share the queues out by different lists; look at the network between them"})
+		}
+	}
+	l.split = split
 }
 
 // settle measures how long every broker and every name server has shown no

@@ -28,6 +28,7 @@ type Lived struct {
 	lastOf   time.Time // when the last of these was
 	still    map[QueueRef]stillness
 	drained  map[string]window // POP groups that were drained, by group
+	split    map[string]window // groups whose member lists differ, by group
 	fresh    time.Time         // when a fresh look was asked for
 	samples  []sample          // unread totals
 	greatest int64             // the largest of them in this change
@@ -77,6 +78,7 @@ type sample struct {
 func (l Lived) clone() Lived {
 	l.still = maps.Clone(l.still)
 	l.drained = maps.Clone(l.drained)
+	l.split = maps.Clone(l.split)
 	l.samples = slices.Clone(l.samples)
 	return l
 }

@@ -35,6 +35,10 @@ type GroupOnTopic struct {
 	// live members by broker and queue id, as the members themselves say (call
 	// 307, rule R21). Unknown when one live member could not be asked.
 	Positions Fact[map[string]map[int]int64]
+	// Split says how the member lists of brokers differ; empty while they agree.
+	// It passes by itself when a member joins or leaves; a partition keeps it
+	// (case A14).
+	Split string
 	// LastCommit is when the group was last seen to move; zero if never seen.
 	LastCommit time.Time
 	// Declared says that a manifest names the topic for this group.
