@@ -24,17 +24,17 @@ const (
 // filter that accepts nothing.
 type Filter struct {
 	// Type is TAG or SQL92.
-	Type Type
+	Type Type `json:"type,omitempty"`
 	// All says that a TAG filter accepts every message.
-	All bool
+	All bool `json:"all,omitempty"`
 	// Tags are what a TAG filter accepts otherwise: sorted, without duplicates.
 	// No tags accept nothing.
-	Tags []string
+	Tags []string `json:"tags,omitempty"`
 	// SQL is the text of a SQL92 filter, as written.
-	SQL string
+	SQL string `json:"sql,omitempty"`
 	// Class says that the filter is Java source run by a filter server, whose
 	// text no broker shows; it equals nothing.
-	Class bool
+	Class bool `json:"class,omitempty"`
 }
 
 // Everything is the filter "*".

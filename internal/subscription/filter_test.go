@@ -24,7 +24,7 @@ func TestS10_OrderBlanksAndDuplicatesAreNoFault(t *testing.T) {
 	}
 	_, notes, err := Parse(Tag, "TagA || TagA || TagB")
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(notes).To(ConsistOf(Note("the expression names a tag twice; once is enough")))
+	g.Expect(notes).To(ConsistOf(Remark("the expression names a tag twice; once is enough")))
 }
 
 func TestS01_StarIsNotAList(t *testing.T) {
@@ -101,7 +101,7 @@ func TestParse_SQL(t *testing.T) {
 	f, notes, err := Parse(SQL92, "a > 1 AND b CONTAINS 'x'")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(f).To(Equal(Filter{Type: SQL92, SQL: "a > 1 AND b CONTAINS 'x'"}))
-	g.Expect(notes).To(ConsistOf(Note("the expression needs RocketMQ 5 or later for CONTAINS; 4.9 brokers refuse it or stop reading there")))
+	g.Expect(notes).To(ConsistOf(Remark("the expression needs RocketMQ 5 or later for CONTAINS; 4.9 brokers refuse it or stop reading there")))
 	_, _, err = Parse(SQL92, "a >")
 	g.Expect(err).To(MatchError("brokers would refuse the SQL92 expression: a property, a number, a text or ( is expected before the end"))
 	_, _, err = Parse(SQL92, "a = 1 ) garbage")

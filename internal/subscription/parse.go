@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Note is something about a declared filter that is worth saying and is no
+// Remark is something about a declared filter that is worth saying and is no
 // fault: order, blanks and duplicates change nothing (case S10).
-type Note string
+type Remark string
 
 // Parse reads a declared filter. An error says, in one sentence, what RocketMQ
 // would refuse or read differently than it looks (case S12); nothing else is
-// an error. Notes are worth showing.
-func Parse(kind Type, expression string) (Filter, []Note, error) {
+// an error. Remarks are worth showing.
+func Parse(kind Type, expression string) (Filter, []Remark, error) {
 	switch kind {
 	case Tag, "":
 		return parseTags(expression)
@@ -29,16 +29,16 @@ func Parse(kind Type, expression string) (Filter, []Note, error) {
 		case report.Ignored != "":
 			return Filter{}, nil, fmt.Errorf("brokers would stop reading the SQL92 expression before %q and ignore the rest; remove it, or join it with AND or OR", shorten(report.Ignored))
 		}
-		var notes []Note
+		var notes []Remark
 		if len(report.Since5) > 0 {
-			notes = append(notes, Note("the expression needs RocketMQ 5 or later for "+strings.Join(report.Since5, ", ")+"; 4.9 brokers refuse it or stop reading there"))
+			notes = append(notes, Remark("the expression needs RocketMQ 5 or later for "+strings.Join(report.Since5, ", ")+"; 4.9 brokers refuse it or stop reading there"))
 		}
 		return Filter{Type: SQL92, SQL: expression}, notes, nil
 	}
 	return Filter{}, nil, fmt.Errorf("filter type %q is not known; RocketMQ has TAG and SQL92, and class filters need a filter server that no supported version has", kind)
 }
 
-func parseTags(expression string) (Filter, []Note, error) {
+func parseTags(expression string) (Filter, []Remark, error) {
 	f := readTags(expression)
 	switch {
 	case f.All:
@@ -50,7 +50,7 @@ func parseTags(expression string) (Filter, []Note, error) {
 	case slices.Contains(f.Tags, "*"):
 		return Filter{}, nil, fmt.Errorf("expression %q does not match everything: inside a list * is a tag of its own; use * alone", shorten(expression))
 	}
-	var notes []Note
+	var notes []Remark
 	var parts []string
 	empty := false
 	for part := range strings.SplitSeq(expression, "||") {
