@@ -24,15 +24,15 @@
 // Change: call [Plan] with every new look, also at rest, since it keeps the
 // offsets of the last look in which all members agreed (rule R30):
 //
-//	d := subscription.Plan(spec, progress, ask, now)
+//		d := subscription.Plan(spec, progress, ask, now)
 //
-//  1. Persist d.Next.Record (status) and d.Next.Note (outside status, and the
-//     annotation of a fence), if either changed, before anything is sent.
-//  2. Carry out d.Step. Before each changing call prove the peer and read the
-//     config in the same call chain; send nothing after Step.NotAfter (R02).
-//  3. Hand d.Next.Acted(time.Now()) to the next call, with a look that began
-//     after it. A step that failed, was lost or late needs no handling: the
-//     next look shows what is true.
+//	 1. Persist d.Next.Record (status) and d.Next.Note (outside status, and the
+//	    annotation of a fence), if either changed, before anything is sent.
+//	 2. Carry out d.Step. Before each changing call prove the peer and read the
+//	    config in the same call chain; send nothing after Step.NotAfter (R02).
+//	 3. Hand d.Next.Acted(time.Now()) to the next call, with a look that began
+//	    after it. A step that failed, was lost or late needs no handling: the
+//	    next look shows what is true.
 //
 // While d.Open, hold the finalizer and let no topic of the group be resized
 // (rules R16, R23); while d.Fenced, hold scale-ups (rule R36).
