@@ -29,10 +29,10 @@ const (
 )
 
 // The weather: a change needs its windows undisturbed (rule R05), so faults of
-// servers and of the operator come in storms with calm between. Calm lasts as
-// long as a growth takes; what the next storm meets is up to chance.
+// servers and of the operator come in storms with calm between. Calm lasts
+// about twice as long as a growth takes on a free machine; what the next storm meets is up to chance.
 const (
-	calm  = 80 * time.Second
+	calm  = 120 * time.Second
 	storm = 40 * time.Second
 )
 
