@@ -74,7 +74,7 @@ func unknownUnder(d Decision, look snapshot.TopicLook) string {
 			queues.Before(committed) || b.Config.Origin().Sent.Before(queues) {
 			return "the offsets of " + name
 		}
-		if s.Cuts() && !(b.Runtime.IsKnown() && b.Pending.IsKnown() && b.Settings.IsKnown() && b.Pulled.IsKnown()) {
+		if s.Cuts() && (!b.Runtime.IsKnown() || !b.Pending.IsKnown() || !b.Settings.IsKnown() || !b.Pulled.IsKnown()) {
 			return "dispatch, late messages or settings of " + name
 		}
 	}

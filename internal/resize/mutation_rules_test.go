@@ -122,7 +122,7 @@ func probes() []probe {
 		}, untouched, nil},
 		{"R35_entries", skips{entries: true}, func(t *testing.T) *scene {
 			s := newScene(t, 4, 8)
-			s.w.Brokers[0].Counts.Read = 8
+			s.w.Brokers[0].Read = 8
 			s.w.Brokers[0].Queues[6] = model.Queue{Messages: make([]model.Message, 2), Shown: 2}
 			for n := range s.w.NameServers {
 				s.w.Register(0, n)
@@ -132,7 +132,7 @@ func probes() []probe {
 				for _, seed := range s.peek().Step.Seeds {
 					s.w.SetOffset(seed.Group, s.w.Index(seed.Broker), seed.Queue, int(seed.Offset))
 				}
-				s.w.Brokers[1].Counts.Read = 8
+				s.w.Brokers[1].Read = 8
 				for g := range s.w.Groups {
 					s.w.Groups[g].Committed[0][6] = model.None
 				}
