@@ -169,6 +169,8 @@ func TestA19_ACeilingAboveTheCapIsSaid(t *testing.T) {
 		"ScaledObject/points may ask for 20 replicas of Deployment.apps points, but 8 can work: group CG_SHOP_POINTS reads T with 8 queues"))
 	g.Expect(WarnScalers(points, m, []Scaler{{Kind: "ScaledObject", Name: "points", Max: 8}})).To(BeEmpty())
 	g.Expect(WarnScalers(points, m, nil)).To(BeEmpty())
+	g.Expect(WarnScalers(points, Maximum{Kind: Bounded, Useful: 8}, []Scaler{{Kind: "ScaledObject", Name: "points", Max: 20}})).To(ConsistOf(
+		"ScaledObject/points may ask for 20 replicas of Deployment.apps points, but 8 can work"), "as a door knows it from a status")
 }
 
 func TestA22_NoCeilingWithoutANumber(t *testing.T) {

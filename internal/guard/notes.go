@@ -58,15 +58,12 @@ func (s share) uneven(replicas int64) []string {
 	}
 	topics, _ := queuesOf(s.group)
 	most, least, err := allocation.Balance(s.strategy, topics, s.membersFor(replicas))
-	if err != nil || most == least {
+	even, none := allocation.EvenCounts(s.strategy, topics, s.capacity.Members)
+	if err != nil || none != nil || most == least {
 		return nil
 	}
 	note := fmt.Sprintf("group %s: with %s the busiest gets %s and the least busy %s",
 		s.group.Name, counted(s.membersFor(replicas), "member"), counted(most, "queue"), number(least))
-	even, err := allocation.EvenCounts(s.strategy, topics, s.capacity.Members)
-	if err != nil || len(even) == 0 {
-		return []string{note}
-	}
 	var parts []string
 	for _, n := range even[max(0, len(even)-MaxOdd):] {
 		parts = append(parts, number(n))
