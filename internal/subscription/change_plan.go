@@ -236,6 +236,14 @@ func (c *change) end(o Outcome) {
 	n := c.note()
 	c.next.Record.Outcome, c.next.Record.Hash = o, Hash(n.Target)
 	c.d.Ended = o
-	c.next.Lived.still, c.next.Lived.reset = stillness{}, time.Time{}
+	l := &c.next.Lived
+	l.still, l.reset = stillness{}, time.Time{}
+	// From here on the members are compared with what they agree on now, and
+	// not with what they had before the change.
+	l.agreed, l.set = nil, nil
+	if set := c.agreed(); set != nil && c.w.offsets != nil {
+		l.agreed, l.set = c.w.offsets, set
+		c.next.Record.Rest = Hash(set)
+	}
 	*n = Note{}
 }

@@ -36,6 +36,7 @@ type run struct {
 	fenced       int // looks in which consumption was stopped
 	forgave      bool
 	rewound      int
+	sent         int
 }
 
 func newRun(strategy Strategy, door bool, brokers, queues, members int, exact, pop bool) *run {
@@ -285,10 +286,13 @@ func (r *run) second() {
 
 // seconds does so for a while, with messages of both tags.
 func (r *run) seconds(n int) {
-	for i := range n {
+	for range n {
 		for b := range r.w.Brokers {
-			r.w.Send(b, i%len(r.w.Brokers[b].Queues), []string{"P", "R"}[i%2])
+			for q := range r.w.Brokers[b].Queues {
+				r.w.Send(b, q, []string{"P", "R"}[(r.sent+q)%2])
+			}
 		}
+		r.sent++
 		r.second()
 	}
 }
@@ -348,6 +352,7 @@ func (r *run) settleDown() string {
 	}
 	// Nobody chose to give anything up, so a fence whose members are mixed waits
 	// for them; now they become alike.
+	rested := 0
 	for range 400 {
 		moved := r.replace(true, false)
 		r.seconds(1)
@@ -359,6 +364,11 @@ func (r *run) settleDown() string {
 			done = done && r.w.Members[i].Revision == r.w.Revision
 		}
 		if done && r.last.Step.Kind == "" {
+			rested++
+		} else {
+			rested = 0
+		}
+		if rested >= 15 { // it stays so
 			said := !r.saved.Record.Unproven.IsZero() || r.forgave
 			for _, h := range r.last.Holds {
 				said = said || h.Reason == HoldNoOffsets
