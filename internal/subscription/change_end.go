@@ -61,11 +61,11 @@ func (c *change) arrived(set Set) []Hold {
 	default:
 		add(HoldRollout, int64(c.rep.Members), "all %d members read %s, and %s is awaited", c.rep.Members, agreed, set)
 	}
-	if len(c.ask.Workloads) > 0 && !c.skip.pods {
+	if len(c.ask.Workloads) > 0 {
 		holds = append(holds, c.workloads()...)
 		holds = append(holds, c.oldPods()...)
 	}
-	if c.rep.BrokersHold.Now != True && !c.skip.tables {
+	if c.rep.BrokersHold.Now != True {
 		add(HoldTables, 0, "%s", c.rep.BrokersHold.NowSentence)
 	}
 	return append(holds, c.w.holds...)
@@ -175,7 +175,7 @@ func (c *change) settle() bool {
 	if expired > 0 {
 		c.find(FindingExpired, expired, "%d messages that were noted have expired meanwhile; the group goes back to what still exists", expired)
 	}
-	if n.Fence != nil && !n.Other && len(queues) > 0 && !c.skip.beyond {
+	if n.Fence != nil && !n.Other && len(queues) > 0 {
 		n.Other = true
 		c.find(FindingBeyondNote, messages, "offsets moved by %d messages under the fence, so it goes on as a rewind (R31)", messages)
 	}
@@ -189,7 +189,7 @@ func (c *change) settle() bool {
 		n.Fence = &FenceNote{Since: c.now, Brokers: slices.Clone(c.w.brokers), Short: true}
 		return c.fence()
 	}
-	if len(queues) == 0 || c.skip.beyond && !n.Other {
+	if len(queues) == 0 {
 		return c.startLift()
 	}
 	return c.rewind(queues, messages)

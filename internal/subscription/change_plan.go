@@ -19,7 +19,7 @@ func Plan(spec Spec, progress Progress, ask Ask, now time.Time) Decision {
 
 // skips leaves proofs out. Only tests set one, to show that the model finds
 // the loss that follows.
-type skips struct{ fresh, still, replicas, other, tables, pods, silent, beyond bool }
+type skips struct{ still, other, silent bool }
 
 // change is one call of Plan.
 type change struct {
@@ -117,7 +117,7 @@ func (c *change) usable() bool {
 // act that cannot be taken back; if not, it asks for one (rule R02).
 func (c *change) fresh(stage Stage) bool {
 	asked := c.prev.Lived.fresh
-	if c.skip.fresh || !asked.IsZero() && c.ask.Look.Started.After(asked) && c.now.Sub(c.ask.Look.Started) < c.t.CutLookAge {
+	if !asked.IsZero() && c.ask.Look.Started.After(asked) && c.now.Sub(c.ask.Look.Started) < c.t.CutLookAge {
 		return true
 	}
 	c.next.Lived.fresh = c.now
@@ -180,9 +180,7 @@ func (c *change) track() bool {
 	open := len(c.w.open) > 0 || len(c.w.unknown) > 0 || c.w.holds != nil
 	if proven && len(c.w.open) > 0 && !n.Fence.Lifting {
 		c.find(FindingFenceOpen, int64(len(c.w.open)), "the fence was found open on %s; it is closed again, and what was consumed meanwhile is delivered again", c.w.open[0].Broker)
-		if !c.skip.replicas {
-			n.Other = true
-		}
+		n.Other = n.Other || !c.skip.other
 	}
 	if proven && (!open || c.skip.other) || c.skip.other {
 		return false

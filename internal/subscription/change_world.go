@@ -77,8 +77,6 @@ func (c *change) replicas(w *world, name string, hosted bool) {
 		s := Switch{Broker: name, Address: address, Slave: address != master}
 		if !s.Slave {
 			s.Process = f.Origin().From
-		} else if c.skip.replicas {
-			continue
 		}
 		switch {
 		case !ok:

@@ -200,7 +200,7 @@ func (r *run) send() {
 	s := r.next.Step
 	i := r.at
 	r.at++
-	late := !s.NotAfter.IsZero() && r.w.Now.After(s.NotAfter) && !r.skip.fresh
+	late := !s.NotAfter.IsZero() && r.w.Now.After(s.NotAfter)
 	lost := r.lostWrite
 	r.lostWrite = false
 	n := 0
