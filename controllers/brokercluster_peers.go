@@ -50,7 +50,6 @@ func problemWith(sweep *snapshot.Cluster, subjects ...string) (snapshot.Problem,
 	return snapshot.Problem{}, false
 }
 
-//
 // A state that was there before keeps its time.
 func brokerStatuses(was []rocketmqv1alpha1.BrokerStatus, sweep *snapshot.Cluster, now time.Time) []rocketmqv1alpha1.BrokerStatus {
 	var out []rocketmqv1alpha1.BrokerStatus

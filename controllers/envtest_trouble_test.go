@@ -11,6 +11,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -216,6 +217,13 @@ func TestK40_O10_SecondPassWritesNothing(t *testing.T) {
 	w.Consistently(func() int64 { return w.writes.count() - writes }, 4*time.Second).Should(BeZero(), "case O10")
 	w.mq.Recorder().RequireNoChangingCalls(t)
 	w.mq.Recorder().RequireNoForbiddenCalls(t)
+
+	// A new process at rest writes nothing either, and exports what is there.
+	w.stop()
+	w.restart()
+	w.Eventually(func() (int, error) {
+		return testutil.GatherAndCount(w.metrics, "lockstep_topic_queues")
+	}, patience).Should(Equal(3 * len(topics)))
 }
 
 func TestNotAllowedAndReservedNames(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,6 +48,7 @@ type world struct {
 	namespace string
 	mq        *brokertest.Cluster
 	writes    *writeCounter
+	metrics   *prometheus.Registry
 	// stop ends the operator, restart runs another one.
 	stop, restart func()
 }
@@ -89,7 +91,8 @@ func (w *world) startOperator(cfg *rest.Config, scheme *runtime.Scheme) {
 		Logger:     zap.New(zap.WriteTo(newTestWriter(w.t)), zap.UseDevMode(true)),
 	})
 	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(controllers.Setup(mgr, controllers.Options{Namespace: w.namespace, Concurrency: 4})).To(Succeed())
+	w.metrics = prometheus.NewRegistry()
+	w.Expect(controllers.Setup(mgr, controllers.Options{Namespace: w.namespace, Concurrency: 4, Metrics: w.metrics})).To(Succeed())
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()

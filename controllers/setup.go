@@ -7,16 +7,12 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/lockstep-dev/lockstep/internal/observe"
 )
@@ -27,39 +23,20 @@ type Options struct {
 	Namespace string
 	// Concurrency is how many topics are reconciled at a time.
 	Concurrency int
+	// Metrics takes what is exported of objects; controller-runtime's registry
+	// unless set.
+	Metrics prometheus.Registerer
 	// Clock is the system's unless set.
 	Clock actorClock
-}
-
-// CacheOptions keep in memory what reconcilers read: of ConfigMaps only our
-// notes, in the operator's own namespace.
-func CacheOptions(namespace string) cache.Options {
-	isNote, err := labels.NewRequirement(labelNote, selection.Exists, nil)
-	notesOnly := labels.Nothing()
-	if err == nil {
-		notesOnly = labels.NewSelector().Add(*isNote)
-	}
-	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			&corev1.ConfigMap{}: {Namespaces: map[string]cache.Config{namespace: {LabelSelector: notesOnly}}},
-		},
-	}
-}
-
-// ClientOptions make reads from the cache wait for our own writes, and keep
-// Secrets out of it (rule K40).
-func ClientOptions() client.Options {
-	return client.Options{Cache: &client.CacheOptions{
-		DisableFor:                      []client.Object{&corev1.Secret{}},
-		EnableReadYourWritesConsistency: ptr.To(true),
-	}}
 }
 
 // Setup adds the observers and all reconcilers to a manager.
 func Setup(mgr ctrl.Manager, o Options) error {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
+	}
+	if o.Metrics == nil {
+		o.Metrics = metrics.Registry
 	}
 	observers := observe.NewManager(observe.Options{Clock: o.Clock, Log: mgr.GetLogger().WithName("observe")})
 	if err := mgr.Add(observers); err != nil {
@@ -75,7 +52,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	topics := &TopicReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observers: observers,
 		Events: mgr.GetEventRecorder("lockstep"), Clock: o.Clock,
-		Namespace: o.Namespace, Concurrency: o.Concurrency,
+		Namespace: o.Namespace, Concurrency: o.Concurrency, Metrics: o.Metrics,
 	}
 	if err := topics.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up Topics: %w", err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,12 +43,14 @@ type TopicReconciler struct {
 	Clock actorClock
 	// Namespace is the operator's own, where notes are kept.
 	Namespace string
+	// Metrics takes the metrics of all Topics; a registry takes those of one
+	// reconciler.
+	Metrics prometheus.Registerer
 	// Concurrency is how many topics are reconciled at a time.
 	Concurrency int
 
 	actors   *actors
 	memories *memories
-	metrics  *topicMetrics
 	wakes    *observe.Subscription
 }
 
@@ -121,7 +124,6 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 
 func (r *TopicReconciler) forget(req ctrl.Request) {
 	r.memories.forget(req.NamespacedName)
-	r.metrics.forget(req.NamespacedName)
 	r.wakes.Forget(keyOf(req.NamespacedName))
 }
 

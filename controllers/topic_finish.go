@@ -140,7 +140,6 @@ func (p *topicPass) writeStatus(ctx context.Context, force bool) error {
 	p.topic.ResourceVersion = next.ResourceVersion
 	p.was = p.topic.DeepCopy()
 	announce(p.r.Events, p.topic, before)
-	p.r.metrics.observe(p.topic)
 	log.FromContext(ctx).V(1).Info("Status written", "stage", stageOf(&p.topic.Status))
 	return nil
 }

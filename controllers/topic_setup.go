@@ -35,11 +35,9 @@ const (
 // and going of another object with the same name, and sweeps.
 func (r *TopicReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.actors, r.memories = newActors(r.Clock), newMemories()
-	metrics, err := newTopicMetrics()
-	if err != nil {
-		return err
+	if err := r.Metrics.Register(newTopicCollector(r.Client, mgr.Elected())); err != nil {
+		return fmt.Errorf("registering the metrics of Topics: %w", err)
 	}
-	r.metrics = metrics
 	if err := indexTopics(mgr); err != nil {
 		return err
 	}

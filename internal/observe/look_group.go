@@ -178,6 +178,9 @@ func (g *groupPass) protocol(group, topic string, v view) snapshot.Fact[snapshot
 	if why != "" {
 		return snapshot.Unknown[snapshot.Protocol](why)
 	}
+	if len(v.classic) == 0 && !g.canPop() {
+		return snapshot.Known(snapshot.ProtocolClassic, v.origin)
+	}
 	if len(v.classic) == 0 {
 		return snapshot.Unknown[snapshot.Protocol]("no member is connected that could show it")
 	}
@@ -191,6 +194,14 @@ func (g *groupPass) protocol(group, topic string, v view) snapshot.Fact[snapshot
 		}
 	}
 	return snapshot.Known(snapshot.ProtocolClassic, v.origin)
+}
+
+// canPop reports whether some broker of this look is of a version that has POP,
+// or did not tell: before 5.0 nothing was ever handed out to be taken back.
+func (g *groupPass) canPop() bool {
+	return slices.ContainsFunc(g.brokers, func(b *brokerPass) bool {
+		return b.why != "" || rocketmq.CapabilityOf(b.runtime.Version).POP
+	})
 }
 
 // positions are the lowest positions of a broadcast group's live members (rule

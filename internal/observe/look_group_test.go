@@ -127,6 +127,15 @@ func TestR07_POPIsJudgedByAllThatShowsIt(t *testing.T) {
 			r.g.Expect(must(protocol(r))).To(Equal(tc.want))
 		})
 	}
+	t.Run("nobody to show it, and brokers that have no POP", func(t *testing.T) {
+		r := start(t, brokertest.Options{Version: brokertest.V497})
+		r.CreateTopic("TOPIC_A", 4, 4)
+		r.CreateGroup("CG_A")
+		r.g.Expect(must(protocol(r))).To(Equal(snapshot.ProtocolClassic))
+		r.Broker("broker-b").Stop()
+		look := r.look("TOPIC_A", LookOptions{Declared: []DeclaredGroup{{Name: "CG_A"}}})
+		r.g.Expect(look.Groups.IsKnown()).To(BeFalse(), "a silent broker may be of any version")
+	})
 	t.Run("nobody to show it", func(t *testing.T) {
 		r := start(t, brokertest.Options{})
 		r.CreateTopic("TOPIC_A", 4, 4)
