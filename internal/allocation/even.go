@@ -55,10 +55,10 @@ func Balance(s Strategy, topics []TopicQueues, members int64) (most, least int64
 // evenly as whole queues allow.
 func evenParts(s Strategy, topics []TopicQueues) ([]TopicQueues, error) {
 	r, why := ruleOf(s)
-	switch {
-	case r == byName:
+	switch r {
+	case byName:
 		return nil, fmt.Errorf("%s does not share evenly by count: %s", s.Name(), why)
-	case r == unknowable:
+	case unknowable:
 		return nil, fmt.Errorf("how %s shares is unknown: %s", s.Name(), why)
 	}
 	return sharedAll(s, topics)

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstep-dev/lockstep/internal/allocation"
 	. "github.com/onsi/gomega"
+
+	"github.com/lockstep-dev/lockstep/internal/allocation"
 )
 
 // expect is one row of a table: a change and what becomes of it.

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/lockstep-dev/lockstep/internal/allocation"
 	"github.com/lockstep-dev/lockstep/internal/snapshot"
-	"pgregory.net/rapid"
 )
 
 // anyGroup is a group in any state: known or not, of any members.

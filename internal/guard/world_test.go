@@ -18,7 +18,7 @@ func known[T any](v T) snapshot.Fact[T] {
 
 func unknown[T any](why string) snapshot.Fact[T] { return snapshot.Unknown[T](why) }
 
-var points = Ref{"apps", "Deployment", "points"} //nolint:gochecknoglobals // a constant of the tests
+var points = Ref{"apps", "Deployment", "points"}
 
 // topic is a topic with a Topic object "orders", on broker-a, broker-b and so on
 // with so many queues each, all in request mode PULL.

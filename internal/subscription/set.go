@@ -84,30 +84,3 @@ func (s Set) against(want Set) string {
 	}
 	return strings.Join(out, " and ")
 }
-
-// union accepts what any of the sets does; for SQL92, class filters and topics
-// with both types it is not known and left out.
-func union(sets ...Set) Set {
-	out, unclear := Set{}, map[string]bool{}
-	for _, s := range sets {
-		for topic, f := range s {
-			have, ok := out[topic]
-			switch {
-			case !ok:
-				out[topic] = f
-			case f.Type != Tag || have.Type != Tag || f.Class || have.Class:
-				unclear[topic] = unclear[topic] || !f.Equal(have)
-			case f.All || have.All:
-				out[topic] = Everything()
-			default:
-				out[topic] = Of(append(slices.Clone(have.Tags), f.Tags...)...)
-			}
-		}
-	}
-	for topic, is := range unclear {
-		if is {
-			delete(out, topic)
-		}
-	}
-	return out
-}

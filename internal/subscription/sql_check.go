@@ -114,7 +114,7 @@ func (p *sqlParser) take(k kind) bool {
 	return true
 }
 
-func (p *sqlParser) need(k kind) token {
+func (p *sqlParser) need(k kind) {
 	t := p.next()
 	if !p.take(k) {
 		at := t.image
@@ -123,7 +123,6 @@ func (p *sqlParser) need(k kind) token {
 		}
 		p.refuse("%s is expected before %s", k, shorten(at))
 	}
-	return t
 }
 
 func (p *sqlParser) boolean(o operand) {

@@ -44,7 +44,7 @@ func (l *Looker) Next(w *World) bool {
 		g := l.look.Brokers[b.Name]
 		g.Reports = map[string]snapshot.Fact[snapshot.MemberReport]{}
 		g.Members = snapshot.Unknown[snapshot.Membership]("down")
-		if b.Up && !(l.Deaf && i == 0) {
+		if b.Up && (!l.Deaf || i != 0) {
 			g.Members = snapshot.Known(l.members(w, b, g.Reports, o(b, false)), o(b, false))
 		}
 		l.look.Brokers[b.Name] = g
