@@ -96,10 +96,17 @@ func (r *resizer) ask(ctx context.Context, word string) (*v1alpha1.Topic, error)
 // follow looks at the Topic until it is as declared, approves what waits for it,
 // and changes the mind when that is due.
 func (r *resizer) follow(ctx context.Context, object *v1alpha1.Topic) error {
+	finished := false
+	defer func() {
+		if !finished && ctx.Err() != nil {
+			r.counts.add(openResizes, 1)
+		}
+	}()
 	for {
 		if object.Generation == r.wanted {
 			r.tell(object)
 			if isTrue(object, v1alpha1.ConditionAsDeclared) {
+				finished = true
 				r.counts.add("resizes finished", 1)
 				r.journal.event("finished", "%s has %d queues after %.0f s", r.topic.name, object.Spec.Queues.PerBroker, time.Since(r.asked).Seconds())
 				return nil
@@ -118,7 +125,6 @@ func (r *resizer) follow(ctx context.Context, object *v1alpha1.Topic) error {
 			}
 		}
 		if !pause(ctx, topicPeriod) {
-			r.counts.add(openResizes, 1)
 			return ctx.Err()
 		}
 		if err := r.world.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
