@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	rocketmqv1alpha1 "github.com/lockstep-dev/lockstep/api/v1alpha1"
@@ -72,7 +73,9 @@ func reportConditions(topic *rocketmqv1alpha1.Topic, s standing, now time.Time) 
 	set.keep(rocketmqv1alpha1.ConditionRetiredQueuesWatched, watched(d))
 	set.keep(rocketmqv1alpha1.ConditionAdoptedLarger, adoptedLarger(d))
 	set.keep(rocketmqv1alpha1.ConditionStranded, finding(d, resize.FindingStranded, rocketmqv1alpha1.ReasonStrandedFound))
-	set.keep(rocketmqv1alpha1.ConditionLateMessages, finding(d, resize.FindingLateMessage, rocketmqv1alpha1.ReasonLateMessage))
+	if late := finding(d, resize.FindingLateMessage, rocketmqv1alpha1.ReasonLateMessage); late != nil || !reopened(topic, d) {
+		set.keep(rocketmqv1alpha1.ConditionLateMessages, late)
+	}
 }
 
 // readiness is Ready, Reconciling and Stalled. A nil Ready means that the last
@@ -214,6 +217,14 @@ func watched(d resize.Decision) *verdict {
 	}
 	v := yes(rocketmqv1alpha1.ReasonWatchingRetired, message)
 	return &v
+}
+
+// reopened says that reads were opened for late messages and are not narrowed
+// again: the condition that says so stays, although the message itself may have
+// been consumed within a second.
+func reopened(topic *rocketmqv1alpha1.Topic, d resize.Decision) bool {
+	return d.Open && d.Stage != resize.StageWatching && d.Stage != resize.StageSteady &&
+		meta.IsStatusConditionTrue(topic.Status.Conditions, rocketmqv1alpha1.ConditionLateMessages)
 }
 
 func adoptedLarger(d resize.Decision) *verdict {

@@ -146,3 +146,26 @@ func TestConditionTimesMoveOnlyWithStatus(t *testing.T) {
 	reportConditions(topic, s, born.Add(time.Hour))
 	g.Expect(topic.Status).To(Equal(before.Status), "case O10: a second pass writes nothing")
 }
+
+// A consumer can take a late message within a second of the re-opening; who
+// looks at the object a moment later is still told why reads are wide.
+func TestR11_LateMessagesStayTrueUntilReadsAreNarrowedAgain(t *testing.T) {
+	g := NewWithT(t)
+	late := held(resize.StageReopening, true)
+	late.Decision.Findings = []resize.Hold{{Reason: resize.FindingLateMessage, Group: "CG", Queue: resize.NoQueue, Count: 1}}
+	topic := reported(t, late)
+	condition := func() *metav1.Condition {
+		return meta.FindStatusCondition(topic.Status.Conditions, rocketmqv1alpha1.ConditionLateMessages)
+	}
+	g.Expect(condition()).NotTo(BeNil())
+	said := condition().Message
+	for _, stage := range []resize.Stage{resize.StageSettling, resize.StageDraining, resize.StageNarrowingReads} {
+		reportConditions(topic, held(stage, true), born)
+		g.Expect(condition()).NotTo(BeNil(), string(stage))
+		g.Expect(condition().Message).To(Equal(said))
+	}
+	reportConditions(topic, held(resize.StageWatching, true), born)
+	g.Expect(condition()).To(BeNil(), "narrowed again")
+	reportConditions(topic, held(resize.StageDraining, true), born)
+	g.Expect(condition()).To(BeNil(), "nothing was late in this change")
+}
