@@ -48,7 +48,7 @@ for package in "${packages[@]}"; do
   began=$SECONDS
   log=$(mktemp)
   echo "== $package"
-  if go test -tags e2e -count=1 -timeout 45m -parallel 16 -v "$@" "$package" 2>&1 | tee "$log" |
+  if go test -tags e2e -count=1 -timeout 45m -parallel 48 -v "$@" "$package" 2>&1 | tee "$log" |
     grep -E --line-buffered '^(=== RUN|\s*--- |ok|FAIL|PASS|panic)|: up after'; then
     status=0
   else

@@ -28,7 +28,8 @@ func versions() []string {
 	return []string{"4.9.7", "5.3.3", "5.5.0"}
 }
 
-// TestE2E runs every case on every version. The cases of a version share one
+// TestE2E runs every case on every version. The versions run side by side: their
+// worlds wait much more than they compute. The cases of a version share one
 // world; those that break it for others run alone, after the others.
 func TestE2E(t *testing.T) {
 	dir, err := os.MkdirTemp("", "lockstep-e2e-")
@@ -50,6 +51,7 @@ func TestE2E(t *testing.T) {
 	}
 	for _, version := range versions() {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			e := startEnv(t, version, filepath.Join(dir, version), manager)
 			t.Run("together", func(t *testing.T) {
 				for _, c := range cases() {
