@@ -57,7 +57,7 @@ for package in "${packages[@]}"; do
   if [[ $status != 0 ]] || grep -q '^FAIL' "$log"; then
     failed=1
     echo "-- $package failed; what it said:"
-    grep -vE '^\s*(=== (RUN|PAUSE|CONT|NAME)|--- PASS)' "$log" | tail -n 400
+    grep -vE '^\s*(=== (RUN|PAUSE|CONT|NAME)|--- PASS)' "$log" | tail -n 3000
   fi
   closing+=("$(grep -E '^(ok|FAIL|\?)[[:space:]]' "$log" | tail -n 1)  ($((SECONDS - began)) s with the build)")
   rm -f "$log"
